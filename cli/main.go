@@ -25,8 +25,8 @@ func Main(args []string, env account.Env, stdio app.Stdio) int {
 	if len(args) > 0 {
 		rest = args[1:]
 	}
-	if words, ok := hook.HookWords(args); ok { // before flags and tables: an agent waits
-		return hook.RunHook(words, args, env, stdio, Run)
+	if words, ok := hook.Words(args); ok { // before flags and tables: an agent waits
+		return hook.Run(words, args, env, stdio, Run)
 	}
 	if env.Getenv != nil {
 		if zone := app.PosixZone(env.Getenv("TZ")); zone != nil {

@@ -10,7 +10,7 @@ import (
 
 // completes reports whether the event is one after which the agent's registration is looked at. It costs
 // one look at the account, at a session's start.
-func (h *hookCall) completes() bool {
+func (h *process) completes() bool {
 	if h.Event.Kind != manifest.SessionStart || h.Project == nil {
 		return false
 	}
@@ -23,7 +23,7 @@ func (h *hookCall) completes() bool {
 }
 
 // complete starts the detached process where nothing else wanted one.
-func (h *hookCall) complete() {
+func (h *process) complete() {
 	if !h.completing && h.completes() {
 		_ = h.detach(hook.WorkOptions{}) // the next session's start tries again
 	}

@@ -28,7 +28,7 @@ const (
 )
 
 // detach starts a process of this program that outlives the hook and the agent.
-func (h *hookCall) detach(o hook.WorkOptions) error {
+func (h *process) detach(o hook.WorkOptions) error {
 	exe, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("start a detached process: %w", err)

@@ -14,8 +14,8 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// hookEvent says what an agent reports in the words of package hook.
-func hookEvent(e *hookio.Event, env account.Env, start time.Time) hook.Event {
+// eventOf says what an agent reports in the words of package hook.
+func eventOf(e *hookio.Event, env account.Env, start time.Time) hook.Event {
 	dir, by := hookio.Root(e, env.Getenv)
 	if !filepath.IsAbs(e.Cwd) && env.Dir != "" { // agents run hooks where they work
 		there := *e

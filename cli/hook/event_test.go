@@ -56,7 +56,7 @@ func TestHookEvent(t *testing.T) {
 		{"after an edit", hookio.PostTool, edit, manifest.PostTool, "", false, nil, false},
 	} {
 		env := account.Env{Getenv: func(string) string { return "" }}
-		got := hookEvent(&hookio.Event{Kind: c.kind, Tool: c.tool, Prompt: "p"}, env, time.Time{})
+		got := eventOf(&hookio.Event{Kind: c.kind, Tool: c.tool, Prompt: "p"}, env, time.Time{})
 		if got.Kind != c.want || got.Moment != c.moment || (got.Files != nil) != c.files || got.Destructive != c.destructive {
 			t.Errorf("%s: %+v", c.name, got)
 		}

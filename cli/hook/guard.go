@@ -10,7 +10,7 @@ import (
 )
 
 // guard refuses a tool call that would damage the store.
-func (h *hookCall) guard() *hookio.Refusal {
+func (h *process) guard() *hookio.Refusal {
 	if h.event.Kind != hookio.PreTool || !h.Project.Settings().Guard {
 		return nil
 	}

@@ -51,9 +51,9 @@ func NewHook() *app.Command {
 	}
 }
 
-// HookWords gives the words after "hook", or all words where the program was
+// Words gives the words after "hook", or all words where the program was
 // called by the older tool's name. A call for help is none of them.
-func HookWords(args []string) (words []string, ok bool) {
+func Words(args []string) (words []string, ok bool) {
 	if len(args) == 0 {
 		return nil, false
 	}
@@ -78,10 +78,10 @@ func isOlderName(self string) bool {
 	return strings.TrimSuffix(name, filepath.Ext(name)) == olderName
 }
 
-// RunHook is a whole hook process. It never fails, whatever comes in, and ends
+// Run is a whole hook process. It never fails, whatever comes in, and ends
 // in time whatever hangs. command runs a command line of ours.
-func RunHook(words, args []string, env account.Env, stdio app.Stdio, command runCommandLine) int {
-	h := &hookCall{start: time.Now(), self: args[0], command: command}
+func Run(words, args []string, env account.Env, stdio app.Stdio, command runCommandLine) int {
+	h := &process{start: time.Now(), self: args[0], command: command}
 	crashSafely()
 	if env.Getenv == nil {
 		env.Getenv = func(string) string { return "" }
@@ -131,7 +131,7 @@ func noteGivenUp(env account.Env, after time.Duration) {
 // await waits for the answer, but not for what hangs where no deadline reaches:
 // the agent's pipe, or a file system that does not answer while the project is
 // opened. Once it is open, a save bounds itself, and hands over what it leaves.
-func (h *hookCall) await(answered <-chan hookio.Response) (r hookio.Response, ok bool) {
+func (h *process) await(answered <-chan hookio.Response) (r hookio.Response, ok bool) {
 	select {
 	case r = <-answered:
 		return r, true
@@ -154,7 +154,7 @@ func (h *hookCall) await(answered <-chan hookio.Response) (r hookio.Response, ok
 }
 
 // handle reads the event and answers it.
-func (h *hookCall) handle(words []string, in io.Reader) hookio.Response {
+func (h *process) handle(words []string, in io.Reader) hookio.Response {
 	named, _ := hookio.Args(words)
 	if in == nil || app.IsTerminal(in) {
 		in = strings.NewReader("")

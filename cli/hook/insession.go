@@ -19,7 +19,7 @@ import (
 
 // inSession recognises a prompt that is a command for us. Only a prompt of the
 // person's counts, and only from the agent that our line was registered with.
-func (h *hookCall) inSession() (c hookio.InSessionCommand, args []string, ok bool) {
+func (h *process) inSession() (c hookio.InSessionCommand, args []string, ok bool) {
 	e := h.event
 	if e.Kind != hookio.Prompt || !e.Agent.InSession() || h.named != e.Agent || !e.ByPerson() || e.InSubagent() {
 		return c, nil, false
@@ -30,7 +30,7 @@ func (h *hookCall) inSession() (c hookio.InSessionCommand, args []string, ok boo
 // answer runs one of our own commands that the person typed into the agent, and
 // shows them what it says in place of a turn of the model. opened is why there
 // is no project, nil where there is one. The words never pass through a shell.
-func (h *hookCall) answer(ctx context.Context, c hookio.InSessionCommand, args []string, opened error) hookio.Response {
+func (h *process) answer(ctx context.Context, c hookio.InSessionCommand, args []string, opened error) hookio.Response {
 	words, problem := c.Words(args)
 	switch {
 	case problem != "":
@@ -67,7 +67,7 @@ func (h *hookCall) answer(ctx context.Context, c hookio.InSessionCommand, args [
 // outlive runs a command in a process that is not ended with the hook, and
 // returns what it printed: a restore must not be cut short by an agent's
 // time-out.
-func (h *hookCall) outlive(words, variables []string) string {
+func (h *process) outlive(words, variables []string) string {
 	failed := func(err error) string { return "rewind: error: " + app.Escape(problem.Text(err)) }
 	exe, err := os.Executable()
 	if err != nil {

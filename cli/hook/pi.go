@@ -17,7 +17,7 @@ import (
 
 // piCall is one question of our extension in pi.
 type piCall struct {
-	*hookCall
+	*process
 	q      *hookio.PiRequest
 	answer hookio.PiAnswer
 	set    settings.Pi
@@ -25,10 +25,10 @@ type piCall struct {
 
 // pi answers the extension. What goes wrong is a notice in the answer, and the
 // reason stays for status.
-func (h *hookCall) pi(ctx context.Context, q *hookio.PiRequest) hookio.PiAnswer {
+func (h *process) pi(ctx context.Context, q *hookio.PiRequest) hookio.PiAnswer {
 	event := q.Event()
 	h.event, h.named = &event, hookio.Pi
-	c := &piCall{hookCall: h, q: q, set: settings.LoadPi(h.Env.Home, h.Env.Getenv)}
+	c := &piCall{process: h, q: q, set: settings.LoadPi(h.Env.Home, h.Env.Getenv)}
 	switch q.Kind {
 	case hookio.PiOptions, hookio.PiApply, hookio.PiPoints:
 		h.patient.Store(true)
@@ -42,7 +42,7 @@ func (h *hookCall) pi(ctx context.Context, q *hookio.PiRequest) hookio.PiAnswer 
 		c.notice("warning", "unsupported", "rewind: "+app.Explain(err).Message)
 		return c.answer
 	}
-	h.Event = hookEvent(&event, h.Env, q.Time(h.start))
+	h.Event = eventOf(&event, h.Env, q.Time(h.start))
 	h.Event.Makes = q.Kind == hookio.PiPrompt
 	if r := c.set.Retention; r != nil {
 		h.Event.SweepsAlways = true

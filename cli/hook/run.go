@@ -21,8 +21,8 @@ import (
 // runCommandLine runs a command of ours, and returns its exit code.
 type runCommandLine func(ctx context.Context, words []string, env account.Env, stdio app.Stdio) int
 
-// hookCall is one hook process.
-type hookCall struct {
+// process is one hook process.
+type process struct {
 	*hook.Call
 	start time.Time
 	event *hookio.Event
@@ -39,7 +39,7 @@ type hookCall struct {
 }
 
 // run answers the event, and gives the agent what it is still to be told.
-func (h *hookCall) run(ctx context.Context) hookio.Response {
+func (h *process) run(ctx context.Context) hookio.Response {
 	r := h.respond(ctx)
 	if h.Project != nil {
 		defer h.Project.Close()
@@ -62,7 +62,7 @@ func (h *hookCall) run(ctx context.Context) hookio.Response {
 
 // respond decides in this order: is the project known; is it a command for us; may the tool call pass;
 // and leaves the rest to package hook.
-func (h *hookCall) respond(ctx context.Context) hookio.Response {
+func (h *process) respond(ctx context.Context) hookio.Response {
 	e := h.event
 	if e.Kind == hookio.Ignored || e.Kind == hookio.Notification {
 		return hookio.Response{}
@@ -73,7 +73,7 @@ func (h *hookCall) respond(ctx context.Context) hookio.Response {
 	if err := account.Supported(h.Env); err != nil {
 		return h.warnUnsupported(ctx, err)
 	}
-	h.Event = hookEvent(e, h.Env, h.start)
+	h.Event = eventOf(e, h.Env, h.start)
 	h.Load()
 	err := h.Open(ctx)
 	h.opened.Store(true)
@@ -113,7 +113,7 @@ func (h *hookCall) respond(ctx context.Context) hookio.Response {
 
 // noteMisuse leaves word, for status, of a call that could not be understood: where that is a whole
 // event, nothing is captured, and nobody would know.
-func (h *hookCall) noteMisuse(words []string) {
+func (h *process) noteMisuse(words []string) {
 	e := h.event
 	var problem error
 	switch name := hookio.Misnamed(words); {

@@ -15,7 +15,7 @@ const notInitialised = "[rewind] Warning: No .agent/rewind/ found. Run 'rewind i
 
 // tell shows the person a message once per session, where the agent shows it
 // to nobody else.
-func (h *hookCall) tell(ctx context.Context, topic, message string) hookio.Response {
+func (h *process) tell(ctx context.Context, topic, message string) hookio.Response {
 	if !hookio.CanTell(h.event) || !h.TellOnce(ctx, topic) {
 		return hookio.Response{}
 	}
@@ -27,7 +27,7 @@ func failureText(err error) string {
 }
 
 // warnUninitialised tells that nothing is captured here.
-func (h *hookCall) warnUninitialised(ctx context.Context, missing *project.NotInitializedError) hookio.Response {
+func (h *process) warnUninitialised(ctx context.Context, missing *project.NotInitializedError) hookio.Response {
 	if !hookio.CanTell(h.event) || !h.TellUninitialised(ctx, missing) {
 		return hookio.Response{}
 	}
@@ -39,7 +39,7 @@ func (h *hookCall) warnUninitialised(ctx context.Context, missing *project.NotIn
 }
 
 // warnUnsupported tells once per account that hooks do nothing on this system.
-func (h *hookCall) warnUnsupported(ctx context.Context, err error) hookio.Response {
+func (h *process) warnUnsupported(ctx context.Context, err error) hookio.Response {
 	if !hookio.CanTell(h.event) || !hook.WarnOnce(ctx, h.Env, "\x00unsupported") {
 		return hookio.Response{}
 	}

@@ -26,36 +26,36 @@ const (
 	startRows = 200
 )
 
-// uiStart is what a page needs to draw itself for the first time.
-type uiStart struct {
-	Timeline *uiTimeline `json:"timeline"`
-	ID       string      `json:"id,omitempty"` // of the row that it opens at
-	Look     any         `json:"look,omitempty"`
-	Talk     any         `json:"talk,omitempty"`
+// startView is what a page needs to draw itself for the first time.
+type startView struct {
+	Timeline *timelineView `json:"timeline"`
+	ID       string        `json:"id,omitempty"` // of the row that it opens at
+	Look     any           `json:"look,omitempty"`
+	Talk     any           `json:"talk,omitempty"`
 }
 
-// uiAhead is what was made before it was asked for. Its methods are called by several goroutines.
-type uiAhead struct {
+// ahead is what was made before it was asked for. Its methods are called by several goroutines.
+type ahead struct {
 	wg sync.WaitGroup // makes all rows
 
 	mu     sync.Mutex
 	ctx    context.Context // of what runs by itself; nil: nothing does
-	start  *uiStart
+	start  *startView
 	log    string // where the log was then
 	made   time.Time
-	all    *uiAll
+	all    *allAhead
 	allAt  time.Time
 	making chan struct{} // closed when all is there; nil: nobody makes it
 }
 
-// uiAll are all rows, as they are sent.
-type uiAll struct {
+// allAhead are all rows, as they are sent.
+type allAhead struct {
 	news string
 	data web.Encoded
 }
 
 // begin makes what a page asks for first, until ctx ends.
-func (s *uiSpace) begin(ctx context.Context) {
+func (s *space) begin(ctx context.Context) {
 	s.ahead.mu.Lock()
 	s.ahead.ctx = ctx
 	s.ahead.mu.Unlock()
@@ -74,7 +74,7 @@ func (s *uiSpace) begin(ctx context.Context) {
 }
 
 // Start is what a page asks for first.
-func (s *uiSpace) Start(ctx context.Context) (any, error) {
+func (s *space) Start(ctx context.Context) (any, error) {
 	release, err := s.take(ctx)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (s *uiSpace) Start(ctx context.Context) (any, error) {
 }
 
 // startNow makes it, and keeps it for who asks next. The caller has taken the project.
-func (s *uiSpace) startNow(ctx context.Context) (*uiStart, error) {
+func (s *space) startNow(ctx context.Context) (*startView, error) {
 	at, err := s.LogAt()
 	if err != nil {
 		return nil, err
@@ -113,17 +113,17 @@ func (s *uiSpace) startNow(ctx context.Context) (*uiStart, error) {
 	if n != nil {
 		s.Watch.Keep(n, at)
 	}
-	v := &uiStart{}
+	v := &startView{}
 	if v.Timeline, err = s.timelineOf(ctx, screen.InProject, startRows, n != nil, false, nil); err != nil {
 		return nil, err
 	}
 	if at := openedAt(v.Timeline.Rows); at >= 0 {
 		v.ID = v.Timeline.Rows[at].ID
 		args := url.Values{"id": {v.ID}}.Get
-		if look, err := s.uiLook(ctx, args); err == nil {
+		if look, err := s.look(ctx, args); err == nil {
 			v.Look = look
 		}
-		if talk, err := s.uiTalk(ctx, args); err == nil {
+		if talk, err := s.talk(ctx, args); err == nil {
 			v.Talk = talk
 		}
 	}
@@ -136,8 +136,8 @@ func (s *uiSpace) startNow(ctx context.Context) (*uiStart, error) {
 
 // openedAt is the row that a page opens at: now where something is new in it, else the newest that shows something; -1 for
 // none. newest in app.js says the same.
-func openedAt(rows []uiRow) int {
-	shows := func(r uiRow) bool { return !r.Dim && (r.Prompt || r.changes()) }
+func openedAt(rows []rowView) int {
+	shows := func(r rowView) bool { return !r.Dim && (r.Prompt || r.changes()) }
 	for i, r := range rows {
 		if r.ID == "@" && r.changes() || r.ID != "@" && shows(r) {
 			return i
@@ -146,13 +146,13 @@ func openedAt(rows []uiRow) int {
 	return min(len(rows), 2) - 1
 }
 
-func (r *uiRow) changes() bool {
-	return r.Changes != nil && *r.Changes != uiCounts{} || r.Then != nil
+func (r *rowView) changes() bool {
+	return r.Changes != nil && *r.Changes != countsView{} || r.Then != nil
 }
 
 // makeAll makes all rows, unless they are there or being made, or nothing runs by itself. It takes the project from
 // nobody: rows are only read.
-func (s *uiSpace) makeAll() {
+func (s *space) makeAll() {
 	a := &s.ahead
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -165,10 +165,10 @@ func (s *uiSpace) makeAll() {
 	a.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(ctx, aheadFor)
 		defer cancel()
-		var all *uiAll
+		var all *allAhead
 		if v, err := s.timelineOf(ctx, screen.InProject, 0, true, true, nil); err == nil {
 			if data, err := v.encoded(); err == nil {
-				all = &uiAll{v.News, data}
+				all = &allAhead{v.News, data}
 			}
 		}
 		a.mu.Lock()
@@ -186,7 +186,7 @@ func (s *uiSpace) makeAll() {
 }
 
 // await waits for all rows, where they are being made. Whoever does must not have the project: others ask meanwhile.
-func (a *uiAhead) await(ctx context.Context) {
+func (a *ahead) await(ctx context.Context) {
 	a.mu.Lock()
 	making := a.making
 	a.mu.Unlock()
@@ -200,7 +200,7 @@ func (a *uiAhead) await(ctx context.Context) {
 }
 
 // takeAll gives all rows, once, where they were made ahead and are what they would be now; else nil.
-func (a *uiAhead) takeAll(s *uiSpace) any {
+func (a *ahead) takeAll(s *space) any {
 	a.mu.Lock()
 	v, at := a.all, a.allAt
 	a.all = nil
@@ -215,4 +215,4 @@ func (a *uiAhead) takeAll(s *uiSpace) any {
 }
 
 // end waits for what runs by itself; its context has ended.
-func (a *uiAhead) end() { a.wg.Wait() }
+func (a *ahead) end() { a.wg.Wait() }

@@ -20,7 +20,7 @@ import (
 // What a page is given with its login is what it would ask for, and not of before a save.
 func TestUIStart(t *testing.T) {
 	t.Parallel()
-	l := newUILab(t)
+	l := newLab(t)
 	place := l.logIn(l.ui(l.env).URL)
 	for _, save := range []string{"", "second", "third"} {
 		if save != "" {
@@ -30,7 +30,7 @@ func TestUIStart(t *testing.T) {
 		var got struct {
 			Project string
 			Start   struct {
-				Timeline uiTimeline
+				Timeline timelineView
 				ID       string
 				Look     json.RawMessage
 			}
@@ -144,13 +144,13 @@ func TestStoreStamp(t *testing.T) {
 // Who asks for all rows while they are made keeps nobody from asking something else.
 func TestUIAsksWhileAllIsMade(t *testing.T) {
 	t.Parallel()
-	l := newUILab(t)
+	l := newLab(t)
 	p, err := project.Open(t.Context(), project.OpenOptions{Env: l.env, Root: l.env.Dir})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	s := newUISpace(&app.Call{Env: l.env, Out: app.NewOutput(app.Stdio{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, l.env, false)}, p)
+	s := newSpace(&app.Call{Env: l.env, Out: app.NewOutput(app.Stdio{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, l.env, false)}, p)
 	made := make(chan struct{})
 	s.ahead.making = made
 	args := func(name string) string { return map[string]string{"form": "columns"}[name] }

@@ -8,29 +8,29 @@ import (
 	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
-// uiColumns are many rows: a fifth of the bytes that a row by itself takes, made and read in a fifth of the time. What is
+// columnsView are many rows: a fifth of the bytes that a row by itself takes, made and read in a fifth of the time. What is
 // said often is said once, and named by its place; what grows or falls from row to row by its steps. rowsOf in timeline.js
 // reads it.
-type uiColumns struct {
-	Count   int       `json:"count"`
-	IDs     string    `json:"ids"`     // with a space between them
-	Times   []int64   `json:"times"`   // ms; each less the one before it
-	Numbers []int     `json:"numbers"` // less that of the row before that has one; 0: it has none
-	Flags   []int     `json:"flags"`   // of flagPrompt and its like
-	Kind    []int     `json:"kind"`
-	Kinds   *uiWords  `json:"kinds"`
-	Why     []int     `json:"why"`
-	Whys    *uiWords  `json:"whys"`
-	Text    []int     `json:"text"`
-	Texts   *uiWords  `json:"texts"`
-	Agent   []int     `json:"agent"`
-	Agents  *uiWords  `json:"agents"`
-	Session []int     `json:"session"`
-	Of      *uiWords  `json:"sessions"`
-	Change  []int     `json:"change"`
-	Then    []int     `json:"then"` // as Change
-	Changes uiChanges `json:"changes"`
-	Stored  []uint64  `json:"stored"`
+type columnsView struct {
+	Count   int          `json:"count"`
+	IDs     string       `json:"ids"`     // with a space between them
+	Times   []int64      `json:"times"`   // ms; each less the one before it
+	Numbers []int        `json:"numbers"` // less that of the row before that has one; 0: it has none
+	Flags   []int        `json:"flags"`   // of flagPrompt and its like
+	Kind    []int        `json:"kind"`
+	Kinds   *wordColumn  `json:"kinds"`
+	Why     []int        `json:"why"`
+	Whys    *wordColumn  `json:"whys"`
+	Text    []int        `json:"text"`
+	Texts   *wordColumn  `json:"texts"`
+	Agent   []int        `json:"agent"`
+	Agents  *wordColumn  `json:"agents"`
+	Session []int        `json:"session"`
+	Of      *wordColumn  `json:"sessions"`
+	Change  []int        `json:"change"`
+	Then    []int        `json:"then"` // as Change
+	Changes changeColumn `json:"changes"`
+	Stored  []uint64     `json:"stored"`
 
 	Names map[int]string `json:"names"` // by the row's place
 
@@ -47,7 +47,7 @@ const (
 	flagAfter
 )
 
-func (v *uiRow) flags() (flags int) {
+func (v *rowView) flags() (flags int) {
 	for _, f := range [...]struct {
 		is   bool
 		flag int
@@ -59,15 +59,15 @@ func (v *uiRow) flags() (flags int) {
 	return flags
 }
 
-// uiWords are texts, each once.
-type uiWords struct {
+// wordColumn are texts, each once.
+type wordColumn struct {
 	list []string
 	at   map[string]int
 }
 
-func (w *uiWords) MarshalJSON() ([]byte, error) { return json.Marshal(w.list) }
+func (w *wordColumn) MarshalJSON() ([]byte, error) { return json.Marshal(w.list) }
 
-func (w *uiWords) place(text string) int {
+func (w *wordColumn) place(text string) int {
 	n, ok := w.at[text]
 	if !ok {
 		n = len(w.list)
@@ -77,15 +77,15 @@ func (w *uiWords) place(text string) int {
 	return n
 }
 
-func newUIWords() *uiWords { return &uiWords{list: []string{}, at: map[string]int{}} }
+func newWordColumn() *wordColumn { return &wordColumn{list: []string{}, at: map[string]int{}} }
 
-// uiChanges are counts, each once; the first is null.
-type uiChanges struct {
-	list []*uiCounts
-	at   map[uiCounts]int
+// changeColumn are counts, each once; the first is null.
+type changeColumn struct {
+	list []*countsView
+	at   map[countsView]int
 }
 
-func (c *uiChanges) place(n *uiCounts) int {
+func (c *changeColumn) place(n *countsView) int {
 	if n == nil {
 		return 0
 	}
@@ -98,19 +98,19 @@ func (c *uiChanges) place(n *uiCounts) int {
 	return at
 }
 
-func (c uiChanges) MarshalJSON() ([]byte, error) { return json.Marshal(c.list) }
+func (c changeColumn) MarshalJSON() ([]byte, error) { return json.Marshal(c.list) }
 
-func newUIColumns(rows int) *uiColumns {
-	return &uiColumns{
+func newColumns(rows int) *columnsView {
+	return &columnsView{
 		Times: make([]int64, 0, rows), Numbers: make([]int, 0, rows), Flags: make([]int, 0, rows), Kind: make([]int, 0, rows), Why: make([]int, 0, rows),
 		Text: make([]int, 0, rows), Agent: make([]int, 0, rows), Session: make([]int, 0, rows), Change: make([]int, 0, rows), Then: make([]int, 0, rows), Stored: make([]uint64, 0, rows),
-		Kinds: newUIWords(), Whys: newUIWords(), Texts: newUIWords(), Agents: newUIWords(), Of: newUIWords(),
-		Changes: uiChanges{list: []*uiCounts{nil}, at: map[uiCounts]int{}}, Names: map[int]string{},
+		Kinds: newWordColumn(), Whys: newWordColumn(), Texts: newWordColumn(), Agents: newWordColumn(), Of: newWordColumn(),
+		Changes: changeColumn{list: []*countsView{nil}, at: map[countsView]int{}}, Names: map[int]string{},
 	}
 }
 
 // add takes the next row. r is what it was made of.
-func (c *uiColumns) add(v *uiRow, r *timeline.Row) {
+func (c *columnsView) add(v *rowView, r *timeline.Row) {
 	if c.Count > 0 {
 		c.ids.WriteByte(' ')
 	}
@@ -135,7 +135,7 @@ func (c *uiColumns) add(v *uiRow, r *timeline.Row) {
 }
 
 // encoded is a timeline with its rows as columns.
-func (t *uiTimeline) encoded() (web.Encoded, error) {
+func (t *timelineView) encoded() (web.Encoded, error) {
 	c := t.Columns
 	c.IDs = c.ids.String()
 	if t.Graph != nil { // shared with nobody

@@ -13,7 +13,7 @@ import (
 // Columns say what rows by themselves do, made ahead or not.
 func TestUIColumns(t *testing.T) {
 	t.Parallel()
-	l := newUILab(t)
+	l := newLab(t)
 	for _, save := range []string{"second", "<third> \u202e", "second", "fifth"} {
 		l.write(filepath.Join(l.env.Dir, save+".txt"), save+"\n")
 		l.run(l.env, "save", save)
@@ -25,14 +25,14 @@ func TestUIColumns(t *testing.T) {
 	want := l.rows(place)
 	for range 3 {
 		var got struct {
-			Rows    []uiRow
+			Rows    []rowView
 			Columns struct {
 				Count                                                   int
 				IDs                                                     string
 				Times                                                   []int64
 				Numbers, Flags, Kind, Why, Text, Agent, Session, Change []int
 				Kinds, Whys, Texts, Agents, Sessions                    []string
-				Changes                                                 []*uiCounts
+				Changes                                                 []*countsView
 				Stored                                                  []uint64
 				Names                                                   map[string]string
 			}
@@ -46,7 +46,7 @@ func TestUIColumns(t *testing.T) {
 		ms, n := int64(0), 0
 		for i, w := range want {
 			ms += c.Times[i]
-			v := uiRow{ID: ids[i], Kind: c.Kinds[c.Kind[i]], Why: c.Whys[c.Why[i]], Text: c.Texts[c.Text[i]], Agent: c.Agents[c.Agent[i]], Session: c.Sessions[c.Session[i]],
+			v := rowView{ID: ids[i], Kind: c.Kinds[c.Kind[i]], Why: c.Whys[c.Why[i]], Text: c.Texts[c.Text[i]], Agent: c.Agents[c.Agent[i]], Session: c.Sessions[c.Session[i]],
 				Changes: c.Changes[c.Change[i]], Stored: c.Stored[i], Name: c.Names[strconv.Itoa(i)],
 				Prompt: c.Flags[i]&flagPrompt > 0, Dim: c.Flags[i]&flagDim > 0, Call: c.Flags[i]&flagCall > 0, Pinned: c.Flags[i]&flagPinned > 0}
 			if c.Numbers[i] != 0 {
@@ -65,8 +65,8 @@ func TestUIColumns(t *testing.T) {
 			}
 		}
 	}
-	if !slices.ContainsFunc(want, func(r uiRow) bool { return r.Pinned }) || !slices.ContainsFunc(want, func(r uiRow) bool { return r.Name != "" }) ||
-		!slices.ContainsFunc(want, func(r uiRow) bool { return r.ID[0] == '#' }) {
+	if !slices.ContainsFunc(want, func(r rowView) bool { return r.Pinned }) || !slices.ContainsFunc(want, func(r rowView) bool { return r.Name != "" }) ||
+		!slices.ContainsFunc(want, func(r rowView) bool { return r.ID[0] == '#' }) {
 		t.Errorf("not all kinds of rows: %+v", want)
 	}
 }

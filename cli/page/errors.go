@@ -18,17 +18,17 @@ import (
 	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
-// uiFailure is an error as the page is told it.
-type uiFailure struct {
+// failure is an error as the page is told it.
+type failure struct {
 	shown  app.Failure
 	status int
 }
 
-func (e *uiFailure) Error() string { return e.shown.Message }
+func (e *failure) Error() string { return e.shown.Message }
 
-func (e *uiFailure) Status() int { return e.status }
+func (e *failure) Status() int { return e.status }
 
-func (e *uiFailure) Hint() string { return e.shown.Hint }
+func (e *failure) Hint() string { return e.shown.Hint }
 
 // told explains an error as the command line does, with a hint that the page can follow. A status from 500 on is a fault,
 // of the store, the disk or the machine; whatever comes of what is asked, or of what happened meanwhile, is below.
@@ -36,11 +36,11 @@ func told(err error) error {
 	if err == nil {
 		return nil
 	}
-	var as *uiFailure
+	var as *failure
 	if errors.As(err, &as) {
 		return err
 	}
-	f := &uiFailure{app.Explain(err), http.StatusInternalServerError}
+	f := &failure{app.Explain(err), http.StatusInternalServerError}
 	var (
 		stale   *picker.StaleError
 		nothing *project.NothingError

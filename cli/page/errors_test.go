@@ -66,7 +66,7 @@ func TestUIStatusOfErrors(t *testing.T) {
 		{&treeio.UnfinishedError{}, 500, ""},
 		{syscall.EIO, 500, ""},
 	} {
-		var f *uiFailure
+		var f *failure
 		if err := told(fmt.Errorf("outer: %w", c.err)); !errors.As(err, &f) || f.Status() != c.status || !strings.Contains(f.Hint(), c.hint) {
 			t.Errorf("%T: %d, hint %q; want %d %q", c.err, f.Status(), f.Hint(), c.status, c.hint)
 		}

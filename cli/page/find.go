@@ -24,7 +24,7 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-func (s *uiSpace) uiOperations(ctx context.Context) (any, error) {
+func (s *space) operations(ctx context.Context) (any, error) {
 	ops, err := oplog.OperationLog(ctx, s.P, 500)
 	if err != nil {
 		return nil, err
@@ -32,14 +32,14 @@ func (s *uiSpace) uiOperations(ctx context.Context) (any, error) {
 	return show.ViewLog(s.P, ops), nil
 }
 
-// uiVersions are the versions of a file, newest first.
-type uiVersions struct {
+// versionsView are the versions of a file, newest first.
+type versionsView struct {
 	app.PathView
-	Versions []uiVersion `json:"versions"`
-	More     bool        `json:"more"`
+	Versions []versionView `json:"versions"`
+	More     bool          `json:"more"`
 }
 
-type uiVersion struct {
+type versionView struct {
 	ID      string       `json:"id"` // of the checkpoint that has it; "@": only the working tree
 	N       string       `json:"n"`  // of the row that rewind history names
 	Time    string       `json:"time"`
@@ -56,7 +56,7 @@ type uiVersion struct {
 	By      *picker.From `json:"by"`              // the row that made it; null where none tells
 }
 
-func (s *uiSpace) uiHistory(ctx context.Context, args web.Args) (any, error) {
+func (s *space) history(ctx context.Context, args web.Args) (any, error) {
 	release, err := s.P.Hold(ctx)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (s *uiSpace) uiHistory(ctx context.Context, args web.Args) (any, error) {
 	path := pagePath(args("path"))
 	h, err := inspect.History(ctx, s.P, inspect.HistoryOptions{Path: path, Limit: 200})
 	if none := (*project.NoPathError)(nil); errors.As(err, &none) {
-		return nil, &uiFailure{app.Explain(show.NoHistory(err)), http.StatusNotFound}
+		return nil, &failure{app.Explain(show.NoHistory(err)), http.StatusNotFound}
 	}
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (s *uiSpace) uiHistory(ctx context.Context, args web.Args) (any, error) {
 		v.Present, _ = rows.Look(ctx, s.P) // without it, it is told what is known
 	}
 	v.M = timeline.NewMakers(s.P, v.Present)
-	out := uiVersions{PathView: app.ViewPath(path), Versions: []uiVersion{}, More: h.More}
+	out := versionsView{PathView: app.ViewPath(path), Versions: []versionView{}, More: h.More}
 	sessions := map[string]bool{} // of all versions: they are named where there are several
 	err = v.Each(ctx, func(st show.Stepped) error {
 		if o := st.By.Owner; o != nil {
@@ -85,7 +85,7 @@ func (s *uiSpace) uiHistory(ctx context.Context, args web.Args) (any, error) {
 				}
 			}
 		}
-		w := uiVersion{ID: "@", Time: app.ViewTime(s.C.Out.Now()), Kind: string(st.What), Path: app.ViewPath(st.Path).Path, From: app.ViewPath(st.From).Path,
+		w := versionView{ID: "@", Time: app.ViewTime(s.C.Out.Now()), Kind: string(st.What), Path: app.ViewPath(st.Path).Path, From: app.ViewPath(st.From).Path,
 			Added: st.D.Added, Deleted: st.D.Deleted, Binary: st.D.Binary, Hidden: st.D.Hidden, Patch: st.D.Patch}
 		if len(w.Patch) > longestPatch {
 			w.Patch = ""
@@ -117,8 +117,8 @@ func (s *uiSpace) uiHistory(ctx context.Context, args web.Args) (any, error) {
 	return out, err
 }
 
-// uiContent is a file's text at a checkpoint.
-type uiContent struct {
+// contentView is a file's text at a checkpoint.
+type contentView struct {
 	app.PathView
 	Text   string `json:"text"`
 	Size   uint64 `json:"size"`
@@ -130,8 +130,8 @@ type uiContent struct {
 // maxContent is how much of a file is shown, in bytes.
 const maxContent = 1 << 20
 
-// uiVersionOf is a file as a checkpoint has it.
-func (s *uiSpace) uiVersionOf(id, path string) (*manifest.Entry, error) {
+// versionOf is a file as a checkpoint has it.
+func (s *space) versionOf(id, path string) (*manifest.Entry, error) {
 	l, err := s.Checkpoint(id)
 	if err != nil {
 		return nil, err
@@ -149,8 +149,8 @@ func (s *uiSpace) uiVersionOf(id, path string) (*manifest.Entry, error) {
 // maxPicture is how large a picture is shown, in bytes.
 const maxPicture = 8 << 20
 
-// uiSideOf is a file as it was before or after what a row, or a comparison, shows of it.
-func (s *uiSpace) uiSideOf(ctx context.Context, args web.Args, path string) (*manifest.Entry, error) {
+// sideOf is a file as it was before or after what a row, or a comparison, shows of it.
+func (s *space) sideOf(ctx context.Context, args web.Args, path string) (*manifest.Entry, error) {
 	r, f, err := s.changeOf(ctx, args, path)
 	if err != nil {
 		return nil, err
@@ -167,27 +167,27 @@ func (s *uiSpace) uiSideOf(ctx context.Context, args web.Args, path string) (*ma
 	case e == nil || e.Kind == manifest.Subdir:
 		return nil, &picker.StaleError{What: "file there", Name: path}
 	case unsaved:
-		return nil, &uiFailure{app.Failure{Message: "it is shown once it is saved"}, http.StatusNotFound}
+		return nil, &failure{app.Failure{Message: "it is shown once it is saved"}, http.StatusNotFound}
 	}
 	return e, nil
 }
 
 // Raw is a version of a file. It waits for nobody, and nobody for it: a large one is read for long.
-func (s *uiSpace) Raw(ctx context.Context, args web.Args) (*web.Raw, error) {
+func (s *space) Raw(ctx context.Context, args web.Args) (*web.Raw, error) {
 	if err := s.there(); err != nil {
 		return nil, err
 	}
 	if err := s.known(ctx, args("id")); err != nil {
 		return nil, told(err)
 	}
-	out, err := s.uiRaw(ctx, args)
+	out, err := s.raw(ctx, args)
 	if s.outdated(ctx, err) {
-		out, err = s.uiRaw(ctx, args)
+		out, err = s.raw(ctx, args)
 	}
 	return out, told(err)
 }
 
-func (s *uiSpace) uiRaw(ctx context.Context, args web.Args) (*web.Raw, error) {
+func (s *space) raw(ctx context.Context, args web.Args) (*web.Raw, error) {
 	release, err := s.P.Hold(ctx)
 	if err != nil {
 		return nil, err
@@ -201,17 +201,17 @@ func (s *uiSpace) uiRaw(ctx context.Context, args web.Args) (*web.Raw, error) {
 	file := pagePath(args("path"))
 	var e *manifest.Entry
 	if args("side") == "" {
-		e, err = s.uiVersionOf(args("id"), file)
+		e, err = s.versionOf(args("id"), file)
 	} else {
-		e, err = s.uiSideOf(ctx, args, file)
+		e, err = s.sideOf(ctx, args, file)
 	}
 	switch {
 	case err != nil:
 		return nil, err
 	case args("side") != "" && e.Size > maxPicture:
-		return nil, &uiFailure{app.Failure{Message: app.Quote(file) + " is too large to be shown here"}, http.StatusForbidden}
+		return nil, &failure{app.Failure{Message: app.Quote(file) + " is too large to be shown here"}, http.StatusForbidden}
 	case e.Precious:
-		return nil, &uiFailure{app.Failure{Message: app.Quote(file) + " is precious: the page does not show what is in it",
+		return nil, &failure{app.Failure{Message: app.Quote(file) + " is precious: the page does not show what is in it",
 			Hint: "rewind show " + app.ShellQuote(args("id")+":"+file)}, http.StatusForbidden}
 	case e.Kind == manifest.Symlink:
 		return &web.Raw{Name: path.Base(file), Size: uint64(len(e.Target)), ReadCloser: io.NopCloser(strings.NewReader(e.Target))}, nil
@@ -235,18 +235,18 @@ func (r heldReader) Close() error {
 	return r.ReadCloser.Close()
 }
 
-func (s *uiSpace) uiFile(ctx context.Context, args web.Args) (any, error) {
+func (s *space) file(ctx context.Context, args web.Args) (any, error) {
 	release, err := s.P.Hold(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	path := pagePath(args("path"))
-	e, err := s.uiVersionOf(args("id"), path)
+	e, err := s.versionOf(args("id"), path)
 	if err != nil {
 		return nil, err
 	}
-	out := uiContent{PathView: app.ViewPath(path), Size: e.Size, Hidden: e.Precious}
+	out := contentView{PathView: app.ViewPath(path), Size: e.Size, Hidden: e.Precious}
 	switch {
 	case out.Hidden:
 		return out, nil
@@ -271,20 +271,20 @@ func (s *uiSpace) uiFile(ctx context.Context, args web.Args) (any, error) {
 	return out, nil
 }
 
-// uiHealthView is what is held and what is not.
-type uiHealthView struct {
+// healthView is what is held and what is not.
+type healthView struct {
 	Status   setup.StatusView   `json:"status"`
 	Coverage []rows.ProblemView `json:"coverage"` // of the newest checkpoint
 	Agents   string             `json:"agents"`   // as rewind status tells them
 	Called   bool               `json:"called"`   // an agent calls rewind
 }
 
-func (s *uiSpace) uiHealth(ctx context.Context) (any, error) {
+func (s *space) health(ctx context.Context) (any, error) {
 	st, err := inspect.StatusOf(ctx, s.P)
 	if err != nil {
 		return nil, err
 	}
-	out := uiHealthView{Status: setup.ViewStatus(st, s.P.Settings()), Coverage: []rows.ProblemView{}}
+	out := healthView{Status: setup.ViewStatus(st, s.P.Settings()), Coverage: []rows.ProblemView{}}
 	agents := setup.ViewAgents(s.C.Env, s.P.Root())
 	out.Agents, out.Called = setup.AgentsText(agents), len(setup.Calling(agents)) > 0
 	if st.Last != nil {
@@ -297,8 +297,8 @@ func (s *uiSpace) uiHealth(ctx context.Context) (any, error) {
 	return out, nil
 }
 
-// uiSeries are sizes over time, a point for each checkpoint, oldest first.
-type uiSeries struct {
+// seriesView are sizes over time, a point for each checkpoint, oldest first.
+type seriesView struct {
 	Time    []int64  `json:"time"` // ms
 	Stored  []uint64 `json:"stored"`
 	Files   []uint64 `json:"files"`
@@ -306,8 +306,8 @@ type uiSeries struct {
 	Changed []uint64 `json:"changed"` // paths
 }
 
-func (s *uiSpace) uiSeries(ctx context.Context) (any, error) {
-	var out uiSeries
+func (s *space) series(ctx context.Context) (any, error) {
+	var out seriesView
 	err := s.P.Query(ctx, func(db *manifest.DB) error {
 		for c, err := range db.Checkpoints(manifest.Query{}) {
 			if err != nil {
@@ -324,8 +324,8 @@ func (s *uiSpace) uiSeries(ctx context.Context) (any, error) {
 	return out, err
 }
 
-// uiMatch is one thing that a search found.
-type uiMatch struct {
+// matchView is one thing that a search found.
+type matchView struct {
 	app.PathView
 	Line     int          `json:"line"`
 	Text     *string      `json:"text"`     // null: hidden
@@ -336,8 +336,8 @@ type uiMatch struct {
 	By       *picker.From `json:"by"` // the row in which it appeared; null where only the working tree has it
 }
 
-// uiSearch streams the lines in which a text appeared.
-func (s *uiSpace) uiSearch(ctx context.Context, args web.Args, out io.Writer) error {
+// search streams the lines in which a text appeared.
+func (s *space) search(ctx context.Context, args web.Args, out io.Writer) error {
 	m, err := search.Compile(search.Query{Patterns: []string{args("q")}, Fixed: args("regexp") == ""})
 	if err != nil {
 		return err
@@ -348,13 +348,13 @@ func (s *uiSpace) uiSearch(ctx context.Context, args web.Args, out io.Writer) er
 	}
 	defer release()
 	if args("in") == "talk" {
-		return s.uiSearchTalk(ctx, m, out)
+		return s.searchTalk(ctx, m, out)
 	}
 	enc := json.NewEncoder(out)
 	makers := timeline.NewMakers(s.P, nil)
 	found := 0
 	_, err = search.Run(ctx, s.P, search.Options{Matcher: m}, func(sp search.Span) error {
-		v := uiMatch{PathView: app.ViewPath(sp.Path), Line: sp.Line, Now: sp.Now}
+		v := matchView{PathView: app.ViewPath(sp.Path), Line: sp.Line, Now: sp.Now}
 		if !sp.Hidden {
 			t := app.ViewPath(sp.Text).Path
 			v.Text = &t

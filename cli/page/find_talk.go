@@ -14,8 +14,8 @@ import (
 	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
-// uiSaid is a text of a conversation that a search found.
-type uiSaid struct {
+// saidView is a text of a conversation that a search found.
+type saidView struct {
 	Kind    string   `json:"kind"` // words, thought, call, answer
 	Person  bool     `json:"person,omitempty"`
 	Prompt  bool     `json:"prompt,omitempty"`
@@ -33,15 +33,15 @@ const (
 	aroundSaid    = 100 // bytes before what was found, and twice as many after it
 )
 
-// uiSearchTalk streams what was said, a line of JSON each.
-func (s *uiSpace) uiSearchTalk(ctx context.Context, m *search.Matcher, out io.Writer) error {
+// searchTalk streams what was said, a line of JSON each.
+func (s *space) searchTalk(ctx context.Context, m *search.Matcher, out io.Writer) error {
 	newest, err := s.newestTalk(ctx)
 	if err != nil {
 		return err
 	}
 	enc, found := json.NewEncoder(out), 0
 	err = conversation.Search(ctx, s.P, m.FirstLine, func(f conversation.Found) error {
-		v := uiSaid{Kind: partKinds[f.Part.Kind], Person: f.Part.Role == transcript.User, Prompt: f.Prompt, Tool: f.Part.Tool,
+		v := saidView{Kind: partKinds[f.Part.Kind], Person: f.Part.Role == transcript.User, Prompt: f.Prompt, Tool: f.Part.Tool,
 			Text: around(m, f.Line), Event: f.Event, At: f.At, Time: app.ViewTime(f.Time), Session: f.Session, Rows: []string{}}
 		for _, id := range f.Checkpoints {
 			v.Rows = append(v.Rows, id.String())

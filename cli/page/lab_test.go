@@ -30,15 +30,15 @@ func SetProgram(run func(ctx context.Context, args []string, env account.Env, st
 	commandLine, program = run, main
 }
 
-// uiLab is an account with projects, and a client of its page: no browser.
-type uiLab struct {
+// lab is an account with projects, and a client of its page: no browser.
+type lab struct {
 	t     *testing.T
 	env   account.Env // in the first project
 	base  string      // of the page
 	token string
 }
 
-func newUILab(t *testing.T) *uiLab {
+func newLab(t *testing.T) *lab {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("a project is for Unix")
@@ -47,7 +47,7 @@ func newUILab(t *testing.T) *uiLab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &uiLab{t: t, env: account.Env{Home: filepath.Join(base, "home"), Getenv: func(key string) string {
+	l := &lab{t: t, env: account.Env{Home: filepath.Join(base, "home"), Getenv: func(key string) string {
 		if key == "PATH" {
 			return os.Getenv(key)
 		}
@@ -62,7 +62,7 @@ func newUILab(t *testing.T) *uiLab {
 }
 
 // project makes one beside the others.
-func (l *uiLab) project(name string) account.Env {
+func (l *lab) project(name string) account.Env {
 	l.t.Helper()
 	env := l.env
 	env.Dir = filepath.Join(filepath.Dir(env.Home), name)
@@ -72,7 +72,7 @@ func (l *uiLab) project(name string) account.Env {
 	return env
 }
 
-func (l *uiLab) write(file, text string) {
+func (l *lab) write(file, text string) {
 	l.t.Helper()
 	err := os.MkdirAll(filepath.Dir(file), 0o755)
 	if err == nil {
@@ -83,7 +83,7 @@ func (l *uiLab) write(file, text string) {
 	}
 }
 
-func (l *uiLab) run(env account.Env, args ...string) string {
+func (l *lab) run(env account.Env, args ...string) string {
 	l.t.Helper()
 	var out, errOut bytes.Buffer
 	if code := commandLine(context.Background(), args, env, app.Stdio{In: strings.NewReader(""), Out: &out, Err: &errOut}); code != 0 {
@@ -92,8 +92,8 @@ func (l *uiLab) run(env account.Env, args ...string) string {
 	return out.String()
 }
 
-// uiRun is one rewind ui.
-type uiRun struct {
+// running is one rewind ui.
+type running struct {
 	PageView
 	stop  func()
 	ended chan int
@@ -101,10 +101,10 @@ type uiRun struct {
 }
 
 // ui runs rewind ui --no-open until the test ends.
-func (l *uiLab) ui(env account.Env, flags ...string) *uiRun {
+func (l *lab) ui(env account.Env, flags ...string) *running {
 	l.t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	r := &uiRun{ended: make(chan int, 1), said: new(bytes.Buffer)}
+	r := &running{ended: make(chan int, 1), said: new(bytes.Buffer)}
 	read, write := io.Pipe()
 	var over sync.WaitGroup
 	over.Go(func() {
@@ -122,7 +122,7 @@ func (l *uiLab) ui(env account.Env, flags ...string) *uiRun {
 }
 
 // logIn takes the page of an address, and gives the place that it leads to.
-func (l *uiLab) logIn(address string) (place string) {
+func (l *lab) logIn(address string) (place string) {
 	l.t.Helper()
 	at, code, ok := strings.Cut(address, "#code=")
 	host := strings.Index(at, "/p/")
@@ -139,7 +139,7 @@ func (l *uiLab) logIn(address string) (place string) {
 }
 
 // ask gives the status, and the answer into to.
-func (l *uiLab) ask(method, path string, body, to any) int {
+func (l *lab) ask(method, path string, body, to any) int {
 	l.t.Helper()
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -161,18 +161,18 @@ func (l *uiLab) ask(method, path string, body, to any) int {
 	return r.StatusCode
 }
 
-type uiSays struct{ Error, Hint string }
+type says struct{ Error, Hint string }
 
 // fails holds an answer to a status, and to a message and a hint that have these words.
-func (l *uiLab) fails(method, path string, body any, want int, message, hint string) {
+func (l *lab) fails(method, path string, body any, want int, message, hint string) {
 	l.t.Helper()
-	var v uiSays
+	var v says
 	if got := l.ask(method, path, body, &v); got != want || !strings.Contains(v.Error, message) || v.Error == "" || !strings.Contains(v.Hint, hint) {
 		l.t.Errorf("%s %s: %d %+v, want %d %q %q", method, path, got, v, want, message, hint)
 	}
 }
 
-func (l *uiLab) get(path string, to any) {
+func (l *lab) get(path string, to any) {
 	l.t.Helper()
 	var raw json.RawMessage
 	if code := l.ask("GET", path, nil, &raw); code != 200 {
@@ -183,14 +183,14 @@ func (l *uiLab) get(path string, to any) {
 	}
 }
 
-func (l *uiLab) rows(place string) []uiRow {
+func (l *lab) rows(place string) []rowView {
 	l.t.Helper()
-	var v uiTimeline
+	var v timelineView
 	l.get("/api/v1"+place+"/timeline", &v)
 	return v.Rows
 }
 
-func (l *uiLab) projects() (names []string) {
+func (l *lab) projects() (names []string) {
 	l.t.Helper()
 	var v struct {
 		Projects []struct{ ID, Name, Root string }
@@ -202,7 +202,7 @@ func (l *uiLab) projects() (names []string) {
 	return names
 }
 
-func (l *uiLab) rename(from, to string) {
+func (l *lab) rename(from, to string) {
 	l.t.Helper()
 	if err := os.Rename(from, to); err != nil {
 		l.t.Fatal(err)
@@ -210,7 +210,7 @@ func (l *uiLab) rename(from, to string) {
 }
 
 // events watches a project: what it gives waits for the next line that has a word.
-func (l *uiLab) events(place string) func(word string) string {
+func (l *lab) events(place string) func(word string) string {
 	l.t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	l.t.Cleanup(stop)

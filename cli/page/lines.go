@@ -14,12 +14,12 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// uiLines says whose the lines of a file are, as a row left it.
-type uiLines struct {
-	Runs []uiLineRun `json:"runs"`
+// linesView says whose the lines of a file are, as a row left it.
+type linesView struct {
+	Runs []lineRunView `json:"runs"`
 }
 
-type uiLineRun struct {
+type lineRunView struct {
 	Line  int    `json:"line"` // the first of them, from 1
 	Count int    `json:"count"`
 	Who   string `json:"who"`
@@ -27,9 +27,9 @@ type uiLineRun struct {
 	Sure  bool   `json:"sure"` // nobody else could have
 }
 
-// uiLines answers by what blame says. Of a file that has no lines, or is gone, it says nothing.
-func (s *uiSpace) uiLines(ctx context.Context, args web.Args) (any, error) {
-	out := uiLines{Runs: []uiLineRun{}}
+// linesView answers by what blame says. Of a file that has no lines, or is gone, it says nothing.
+func (s *space) lines(ctx context.Context, args web.Args) (any, error) {
+	out := linesView{Runs: []lineRunView{}}
 	r, err := s.part(args)
 	if err != nil {
 		return out, err
@@ -69,8 +69,8 @@ func runsAfter(ctx context.Context, p *project.Project, r *timeline.Row, path st
 	return b.Runs, nil
 }
 
-func viewRun(r *timeline.Row, run inspect.BlameRun) uiLineRun {
-	v := uiLineRun{Line: run.Start + 1, Count: run.Count, Who: rows.RunWho(run)}
+func viewRun(r *timeline.Row, run inspect.BlameRun) lineRunView {
+	v := lineRunView{Line: run.Start + 1, Count: run.Count, Who: rows.RunWho(run)}
 	if run.Step != nil {
 		all, some := run.Step.Of(func(w *attribution.Work) bool { return workOf(r, w) })
 		v.Own, v.Sure = some, all || !some && len(run.Step.Also) == 0 && !run.Step.AlsoOutside

@@ -14,15 +14,15 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// uiFiles are files that differ, with the patches of the first of them.
-type uiFiles struct {
-	Title string       `json:"title"`
-	Files []uiFileDiff `json:"files"`
-	More  bool         `json:"more"`
-	Then  *uiFiles     `json:"then,omitempty"` // changes between the row, or its turn, and the next one
+// filesView are files that differ, with the patches of the first of them.
+type filesView struct {
+	Title string         `json:"title"`
+	Files []fileDiffView `json:"files"`
+	More  bool           `json:"more"`
+	Then  *filesView     `json:"then,omitempty"` // changes between the row, or its turn, and the next one
 }
 
-type uiFileDiff struct {
+type fileDiffView struct {
 	app.PathView
 	Status  string   `json:"status"` // one letter
 	Added   int      `json:"added"`
@@ -37,7 +37,7 @@ type uiFileDiff struct {
 	Calls   []string `json:"calls,omitempty"`  // the agents' ids of the calls that did
 	Mixed   bool     `json:"mixed,omitempty"`  // several changed it, or could have: whose each line is can be asked
 	// Whose says of lines that came whose they are, where that is not the row's alone; only of a page that is a file.
-	Whose []uiLineRun `json:"whose,omitempty"`
+	Whose []lineRunView `json:"whose,omitempty"`
 }
 
 // Bounds of one answer: a page shows the first, and asks for the rest as it is looked at.
@@ -48,7 +48,7 @@ const (
 	mostCalls    = 20
 )
 
-func (s *uiSpace) uiLook(ctx context.Context, args web.Args) (any, error) {
+func (s *space) look(ctx context.Context, args web.Args) (any, error) {
 	r, err := s.Row(args("id"))
 	if err != nil {
 		return nil, err
@@ -68,12 +68,12 @@ func (s *uiSpace) uiLook(ctx context.Context, args web.Args) (any, error) {
 }
 
 // lookAt is what a row changed, or what differs between it and another; room is how many bytes of patches are left.
-func (s *uiSpace) lookAt(ctx context.Context, r *timeline.Row, other string, room *int) (*uiFiles, error) {
-	files, title, err := s.uiDiffering(ctx, r, other)
+func (s *space) lookAt(ctx context.Context, r *timeline.Row, other string, room *int) (*filesView, error) {
+	files, title, err := s.differing(ctx, r, other)
 	if err != nil {
 		return nil, err
 	}
-	out := &uiFiles{Title: title, Files: []uiFileDiff{}}
+	out := &filesView{Title: title, Files: []fileDiffView{}}
 	whose, err := s.OwnersOf(ctx, r, other)
 	if err != nil {
 		return nil, err
@@ -105,8 +105,8 @@ func (s *uiSpace) lookAt(ctx context.Context, r *timeline.Row, other string, roo
 	return out, nil
 }
 
-// uiDiffering are the files between two rows, between a row and now, or those that a row changed.
-func (s *uiSpace) uiDiffering(ctx context.Context, r *timeline.Row, other string) ([]inspect.FileDiff, string, error) {
+// differing are the files between two rows, between a row and now, or those that a row changed.
+func (s *space) differing(ctx context.Context, r *timeline.Row, other string) ([]inspect.FileDiff, string, error) {
 	from := r.Checkpoint
 	switch {
 	case other == "":
@@ -134,13 +134,13 @@ func (s *uiSpace) uiDiffering(ctx context.Context, r *timeline.Row, other string
 // mixed reports whether a file is of several, or could be.
 func mixed(o attribution.Owner) bool { return len(o.Also) > 0 || o.AlsoOutside }
 
-func viewFileDiff(f inspect.FileDiff) uiFileDiff {
-	return uiFileDiff{PathView: app.ViewPath(f.Path), Status: string(rows.Letter(f.Change)), Added: f.Added, Deleted: f.Deleted,
+func viewFileDiff(f inspect.FileDiff) fileDiffView {
+	return fileDiffView{PathView: app.ViewPath(f.Path), Status: string(rows.Letter(f.Change)), Added: f.Added, Deleted: f.Deleted,
 		Binary: f.Binary, Hidden: f.Hidden, Patch: f.Patch}
 }
 
 // part is the row that a question is about, or what came after its turn.
-func (s *uiSpace) part(args web.Args) (*timeline.Row, error) {
+func (s *space) part(args web.Args) (*timeline.Row, error) {
 	r, err := s.Row(args("id"))
 	if err == nil && args("part") == "then" {
 		if r = r.Then; r == nil {
@@ -151,12 +151,12 @@ func (s *uiSpace) part(args web.Args) (*timeline.Row, error) {
 }
 
 // changeOf finds a file in the changes of a row, or in a comparison with another; nil where it is in neither.
-func (s *uiSpace) changeOf(ctx context.Context, args web.Args, path string) (*timeline.Row, *inspect.FileDiff, error) {
+func (s *space) changeOf(ctx context.Context, args web.Args, path string) (*timeline.Row, *inspect.FileDiff, error) {
 	r, err := s.part(args)
 	if err != nil {
 		return nil, nil, err
 	}
-	files, _, err := s.uiDiffering(ctx, r, args("other"))
+	files, _, err := s.differing(ctx, r, args("other"))
 	for i := range files {
 		if files[i].Path == path {
 			return r, &files[i], err
@@ -165,8 +165,8 @@ func (s *uiSpace) changeOf(ctx context.Context, args web.Args, path string) (*ti
 	return r, nil, err
 }
 
-// uiDiff is the patch of one file, that look left out.
-func (s *uiSpace) uiDiff(ctx context.Context, args web.Args) (any, error) {
+// diff is the patch of one file, that look left out.
+func (s *space) diff(ctx context.Context, args web.Args) (any, error) {
 	_, found, err := s.changeOf(ctx, args, pagePath(args("path")))
 	if err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func (s *uiSpace) uiDiff(ctx context.Context, args web.Args) (any, error) {
 		return v, nil
 	}
 	if args("id") == "@" || args("other") == "@" { // the working tree may have changed since the page knew of it
-		return uiFileDiff{PathView: app.ViewPath(pagePath(args("path")))}, nil
+		return fileDiffView{PathView: app.ViewPath(pagePath(args("path")))}, nil
 	}
 	return nil, &picker.StaleError{What: "file that differs", Name: args("path")}
 }

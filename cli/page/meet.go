@@ -19,37 +19,37 @@ import (
 
 // Names below the account's directory.
 const (
-	uiLockName   = "ui.lock"
-	uiSocketName = "ui.sock"
+	lockName   = "ui.lock"
+	socketName = "ui.sock"
 )
 
 const (
-	uiMeetFor = 3 * time.Second // for one that has the lock to listen, or to be gone
-	uiAskFor  = 5 * time.Second // for a question and its answer
-	maxUIAsk  = 64 << 10        // bytes
+	meetFor  = 3 * time.Second // for one that has the lock to listen, or to be gone
+	askFor   = 5 * time.Second // for a question and its answer
+	maxUIAsk = 64 << 10        // bytes
 )
 
-// uiAsk is what a later rewind ui asks the first. Other versions may add to it.
-type uiAsk struct {
+// joinAsk is what a later rewind ui asks the first. Other versions may add to it.
+type joinAsk struct {
 	Version  string `json:"version"`
 	Store    string `json:"store"`
 	ReadOnly bool   `json:"read_only"`
 	Port     int    `json:"port"` // 0: any
 }
 
-type uiMet struct {
+type joinAnswer struct {
 	URL   string `json:"url,omitempty"` // with a one-time code
 	Port  int    `json:"port"`
 	Other string `json:"other,omitempty"` // why there is none
 	Again bool   `json:"again,omitempty"` // it is about to end
 }
 
-// uiMeeting is the place where the first rewind ui of an account is found.
-type uiMeeting struct{ lock, socket string }
+// meeting is the place where the first rewind ui of an account is found.
+type meeting struct{ lock, socket string }
 
 // meetingOf is that of an account; nil where there is none that is only this user's: without a home, or in that of
 // another user, as with sudo.
-func meetingOf(env account.Env) *uiMeeting {
+func meetingOf(env account.Env) *meeting {
 	dir := env.AccountDir()
 	if dir == "" {
 		return nil
@@ -57,13 +57,13 @@ func meetingOf(env account.Env) *uiMeeting {
 	if _, uid, err := account.Identity(dir); err != nil || uid != os.Geteuid() {
 		return nil
 	}
-	return &uiMeeting{filepath.Join(dir, uiLockName), filepath.Join(dir, uiSocketName)}
+	return &meeting{filepath.Join(dir, lockName), filepath.Join(dir, socketName)}
 }
 
 // meet takes the first place, or asks whoever has it. Both nil: this one stays alone, and why, where a person wants to
 // know. Error: only that of ctx.
-func (m *uiMeeting) meet(ctx context.Context, ask uiAsk) (first *account.FileLock, met *uiMet, why string, err error) {
-	for until := time.Now().Add(uiMeetFor); ; {
+func (m *meeting) meet(ctx context.Context, ask joinAsk) (first *account.FileLock, met *joinAnswer, why string, err error) {
+	for until := time.Now().Add(meetFor); ; {
 		first, err := account.LockFile(account.Expired, m.lock, "ui", true)
 		if err == nil {
 			return first, nil, "", nil
@@ -89,7 +89,7 @@ func (m *uiMeeting) meet(ctx context.Context, ask uiAsk) (first *account.FileLoc
 }
 
 // ask asks whoever listens. A socket that is not this user's is not spoken to.
-func (m *uiMeeting) ask(ask uiAsk) (*uiMet, error) {
+func (m *meeting) ask(ask joinAsk) (*joinAnswer, error) {
 	info, err := os.Lstat(m.socket)
 	if err != nil {
 		return nil, err
@@ -97,21 +97,21 @@ func (m *uiMeeting) ask(ask uiAsk) (*uiMet, error) {
 	if _, uid, err := account.Identity(m.socket); err != nil || info.Mode().Type() != os.ModeSocket || uid != os.Geteuid() {
 		return nil, errors.New("that is no socket of this user")
 	}
-	c, err := net.DialTimeout("unix", m.socket, uiAskFor)
+	c, err := net.DialTimeout("unix", m.socket, askFor)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
-	if err := errors.Join(c.SetDeadline(time.Now().Add(uiAskFor)), json.NewEncoder(c).Encode(ask)); err != nil {
+	if err := errors.Join(c.SetDeadline(time.Now().Add(askFor)), json.NewEncoder(c).Encode(ask)); err != nil {
 		return nil, err
 	}
-	met := new(uiMet)
+	met := new(joinAnswer)
 	return met, json.NewDecoder(io.LimitReader(c, maxUIAsk)).Decode(met)
 }
 
 // listen lets later ones ask; stop takes the socket away. Whoever calls it has the lock, so that what is there is left
 // of one that died.
-func (m *uiMeeting) listen(answer func(uiAsk) uiMet) (stop func(), err error) {
+func (m *meeting) listen(answer func(joinAsk) joinAnswer) (stop func(), err error) {
 	if info, err := os.Lstat(m.socket); err == nil && info.Mode().Type() != os.ModeSocket {
 		return nil, errors.New(m.socket + " is no socket")
 	}
@@ -132,8 +132,8 @@ func (m *uiMeeting) listen(answer func(uiAsk) uiMet) (stop func(), err error) {
 			}
 			go func() {
 				defer c.Close()
-				var ask uiAsk
-				if c.SetDeadline(time.Now().Add(uiAskFor)) == nil && json.NewDecoder(io.LimitReader(c, maxUIAsk)).Decode(&ask) == nil {
+				var ask joinAsk
+				if c.SetDeadline(time.Now().Add(askFor)) == nil && json.NewDecoder(io.LimitReader(c, maxUIAsk)).Decode(&ask) == nil {
 					_ = json.NewEncoder(c).Encode(answer(ask)) // who asked may be gone
 				}
 			}()

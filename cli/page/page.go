@@ -23,7 +23,7 @@ import (
 
 // NewUI is the command that serves the page.
 func NewUI() *app.Command {
-	var o uiOptions
+	var o options
 	return &app.Command{
 		Name:  "ui",
 		Usage: "[<ckpt>] [--port N] [--no-open] [--read-only] | --export-html FILE",
@@ -61,7 +61,7 @@ func NewUI() *app.Command {
 		Run: func(ctx context.Context, c *app.Call) error {
 			switch {
 			case !c.Flags.Changed("export-html"):
-				return runUI(ctx, c, o)
+				return runPage(ctx, c, o)
 			case len(c.Args) > 0:
 				return &app.UsageError{Msg: "--export-html is of a session, not of a checkpoint", Hint: "rewind ui --export-html FILE --session S"}
 			case o.export == "":
@@ -74,7 +74,7 @@ func NewUI() *app.Command {
 	}
 }
 
-type uiOptions struct {
+type options struct {
 	port     int
 	noOpen   bool
 	readOnly bool
@@ -82,7 +82,7 @@ type uiOptions struct {
 	at       string // id of the checkpoint that it opens at, "" for the newest
 }
 
-func runUI(ctx context.Context, c *app.Call, o uiOptions) error {
+func runPage(ctx context.Context, c *app.Call, o options) error {
 	if o.port < 0 || o.port > 65535 {
 		return app.Usagef("--port must be between 0 and 65535, not %d", o.port)
 	}
@@ -103,21 +103,21 @@ func runUI(ctx context.Context, c *app.Call, o uiOptions) error {
 	}
 	var first *account.FileLock
 	if m != nil {
-		var met *uiMet
+		var met *joinAnswer
 		var why string
-		if first, met, why, err = m.meet(ctx, uiAsk{app.VersionText(), p.ID.String(), o.readOnly, o.port}); err != nil {
+		if first, met, why, err = m.meet(ctx, joinAsk{app.VersionText(), p.ID.String(), o.readOnly, o.port}); err != nil {
 			return err
 		}
 		switch {
 		case met != nil:
-			return announceUI(ctx, c, o, PageView{met.URL, met.Port, true})
+			return announce(ctx, c, o, PageView{met.URL, met.Port, true})
 		case first != nil:
 			defer first.Release()
 		case why != "":
 			c.Out.Hint("another rewind ui runs already, %s; this one serves a page of its own", app.Escape(why))
 		}
 	}
-	return serveUI(ctx, c, o, p, func(answer func(uiAsk) uiMet) (stop func()) {
+	return serve(ctx, c, o, p, func(answer func(joinAsk) joinAnswer) (stop func()) {
 		if first == nil {
 			return func() {}
 		}
@@ -130,8 +130,8 @@ func runUI(ctx context.Context, c *app.Call, o uiOptions) error {
 	})
 }
 
-// serveUI serves the page until it ends. join lets a later rewind ui ask for an address.
-func serveUI(ctx context.Context, c *app.Call, o uiOptions, p *project.Project, join func(answer func(uiAsk) uiMet) (stop func())) error {
+// serve serves the page until it ends. join lets a later rewind ui ask for an address.
+func serve(ctx context.Context, c *app.Call, o options, p *project.Project, join func(answer func(joinAsk) joinAnswer) (stop func())) error {
 	listeners, err := web.Listen(o.port)
 	if errors.Is(err, syscall.EADDRINUSE) && o.port != 0 {
 		return &portTakenError{o.port}
@@ -139,7 +139,7 @@ func serveUI(ctx context.Context, c *app.Call, o uiOptions, p *project.Project, 
 	if err != nil {
 		return err
 	}
-	source := newUISource(c, p)
+	source := newSource(c, p)
 	defer source.close()
 	s := web.New(web.Options{Source: source, ReadOnly: o.readOnly})
 	port := web.Port(listeners[0])
@@ -152,8 +152,8 @@ func serveUI(ctx context.Context, c *app.Call, o uiOptions, p *project.Project, 
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	defer join(func(a uiAsk) uiMet {
-		met := uiMet{Port: port, Other: otherUI(a, o, port)}
+	defer join(func(a joinAsk) joinAnswer {
+		met := joinAnswer{Port: port, Other: otherPage(a, o, port)}
 		if met.Other != "" {
 			return met
 		}
@@ -168,7 +168,7 @@ func serveUI(ctx context.Context, c *app.Call, o uiOptions, p *project.Project, 
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, listeners...) }() // a browser that is opened finds it
 	source.begin(ctx)
-	if err := announceUI(ctx, c, o, PageView{URL: link(projectID(p)), Port: port}); err != nil {
+	if err := announce(ctx, c, o, PageView{URL: link(projectID(p)), Port: port}); err != nil {
 		stop()
 		<-ended
 		return err
@@ -176,8 +176,8 @@ func serveUI(ctx context.Context, c *app.Call, o uiOptions, p *project.Project, 
 	return <-ended
 }
 
-// otherUI says why this rewind ui is not what a later one asks for; "" where it is.
-func otherUI(a uiAsk, o uiOptions, port int) string {
+// otherPage says why this rewind ui is not what a later one asks for; "" where it is.
+func otherPage(a joinAsk, o options, port int) string {
 	switch {
 	case a.Version != app.VersionText():
 		return "of version " + app.VersionText()
@@ -191,8 +191,8 @@ func otherUI(a uiAsk, o uiOptions, port int) string {
 	return ""
 }
 
-// announceUI prints the address, and opens it.
-func announceUI(ctx context.Context, c *app.Call, o uiOptions, v PageView) error {
+// announce prints the address, and opens it.
+func announce(ctx context.Context, c *app.Call, o options, v PageView) error {
 	if o.at != "" {
 		v.URL = strings.Replace(v.URL, "#", "/c/"+o.at+"#", 1)
 	}

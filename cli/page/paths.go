@@ -11,13 +11,13 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// uiPaths are the files that there ever were, whose path has a text.
-type uiPaths struct {
-	Paths []uiPath `json:"paths"`
-	Total int      `json:"total"` // of them all
+// paths are the files that there ever were, whose path has a text.
+type pathsView struct {
+	Paths []pathView `json:"paths"`
+	Total int        `json:"total"` // of them all
 }
 
-type uiPath struct {
+type pathView struct {
 	app.PathView
 	Gone bool `json:"gone,omitempty"` // it is not in the newest checkpoint
 }
@@ -25,9 +25,9 @@ type uiPath struct {
 // mostPaths bounds one answer: whoever looks for a file types more of its name.
 const mostPaths = 1000
 
-// uiPaths finds files by their paths, in the order of these; every word of the question must be in a path, in whatever case.
-func (s *uiSpace) uiPaths(ctx context.Context, args web.Args) (any, error) {
-	out := uiPaths{Paths: []uiPath{}}
+// paths finds files by their paths, in the order of these; every word of the question must be in a path, in whatever case.
+func (s *space) paths(ctx context.Context, args web.Args) (any, error) {
+	out := pathsView{Paths: []pathView{}}
 	words := strings.Fields(strings.ToLower(args("q")))
 	var found []string
 	var newest *manifest.Checkpoint
@@ -70,7 +70,7 @@ func (s *uiSpace) uiPaths(ctx context.Context, args web.Args) (any, error) {
 				continue
 			}
 		}
-		out.Paths = append(out.Paths, uiPath{app.ViewPath(path), !there})
+		out.Paths = append(out.Paths, pathView{app.ViewPath(path), !there})
 	}
 	return out, nil
 }

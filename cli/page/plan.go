@@ -15,8 +15,8 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// uiAction is what a plan is wanted of.
-type uiAction struct {
+// action is what a plan is wanted of.
+type action struct {
 	Verb      string   `json:"verb"`      // restore, revert, undo, redo
 	ID        string   `json:"id"`        // of the row, for restore and revert
 	Half      string   `json:"half"`      // of a restore: both, code, talk
@@ -28,35 +28,35 @@ type uiAction struct {
 	Turns     int      `json:"turns"`     // how many of them, from 1
 }
 
-// uiPlan is a plan as the page shows it.
-type uiPlan struct {
-	ID        string       `json:"id"`
-	Title     string       `json:"title"`
-	Facts     []string     `json:"facts"`
-	Notes     []string     `json:"notes"`
-	Files     []uiPlanFile `json:"files"`
-	Question  string       `json:"question"` // "" where there is nothing to do
-	Changed   string       `json:"changed,omitempty"`
-	Conflicts int          `json:"conflicts,omitempty"` // of a revert: places on which others built
-	Others    []string     `json:"others"`              // other sessions whose work goes too
-	Instead   *uiAction    `json:"instead"`             // what keeps it; null where there is no such way, or none is wanted
-	Alone     []uiAlone    `json:"alone,omitempty"`     // where it is unclear whose work is meant: what takes one session's back
-	Target    string       `json:"target,omitempty"`    // the checkpoint whose files come: what differs from now is what it would change
+// planView is a plan as the page shows it.
+type planView struct {
+	ID        string         `json:"id"`
+	Title     string         `json:"title"`
+	Facts     []string       `json:"facts"`
+	Notes     []string       `json:"notes"`
+	Files     []planFileView `json:"files"`
+	Question  string         `json:"question"` // "" where there is nothing to do
+	Changed   string         `json:"changed,omitempty"`
+	Conflicts int            `json:"conflicts,omitempty"` // of a revert: places on which others built
+	Others    []string       `json:"others"`              // other sessions whose work goes too
+	Instead   *action        `json:"instead"`             // what keeps it; null where there is no such way, or none is wanted
+	Alone     []aloneView    `json:"alone,omitempty"`     // where it is unclear whose work is meant: what takes one session's back
+	Target    string         `json:"target,omitempty"`    // the checkpoint whose files come: what differs from now is what it would change
 }
 
-// uiAlone takes the work of one session back, and keeps the rest.
-type uiAlone struct {
-	Who    string   `json:"who"`
-	Action uiAction `json:"action"`
+// aloneView takes the work of one session back, and keeps the rest.
+type aloneView struct {
+	Who    string `json:"who"`
+	Action action `json:"action"`
 }
 
-type uiPlanFile struct {
+type planFileView struct {
 	app.PathView
 	Action    string `json:"action"`              // delete, replace, mode, create
 	Directory bool   `json:"directory,omitempty"` // that is created or deleted: it is not counted
 }
 
-func (s *uiSpace) Plan(ctx context.Context, body json.RawMessage) (any, error) {
+func (s *space) Plan(ctx context.Context, body json.RawMessage) (any, error) {
 	a, err := planBody(body)
 	if err != nil {
 		return nil, told(err)
@@ -116,12 +116,12 @@ func without(paths, left []string) ([]string, error) {
 }
 
 // nothingLeft is the plan of nothing: all that there was to do is left out.
-func nothingLeft(title string) uiPlan {
-	return uiPlan{Title: title, Facts: []string{"All that differs is left out."}, Notes: []string{}, Files: []uiPlanFile{}, Others: []string{}}
+func nothingLeft(title string) planView {
+	return planView{Title: title, Facts: []string{"All that differs is left out."}, Notes: []string{}, Files: []planFileView{}, Others: []string{}}
 }
 
-func (s *uiSpace) viewPlan(p *screen.Plan) uiPlan {
-	v := uiPlan{ID: strconv.Itoa(p.Token), Facts: []string{}, Notes: []string{}, Files: []uiPlanFile{}, Others: []string{}, Question: p.Question}
+func (s *space) viewPlan(p *screen.Plan) planView {
+	v := planView{ID: strconv.Itoa(p.Token), Facts: []string{}, Notes: []string{}, Files: []planFileView{}, Others: []string{}, Question: p.Question}
 	for i, line := range p.Facts {
 		text := lineText(line)
 		switch {
@@ -136,10 +136,10 @@ func (s *uiSpace) viewPlan(p *screen.Plan) uiPlan {
 	s.Mu.Lock()
 	if made := s.Plans[p.Token]; made != nil {
 		if made.Instead != nil {
-			v.Instead = &uiAction{Verb: "revert", Session: made.Instead.Session, Turns: made.Instead.Turns}
+			v.Instead = &action{Verb: "revert", Session: made.Instead.Session, Turns: made.Instead.Turns}
 		}
 		for _, o := range made.Alone {
-			v.Alone = append(v.Alone, uiAlone{strings.TrimSpace(o.Agent + " " + report.ShortSession(o.Session)), uiAction{Verb: "revert", Session: o.Alone.Session, Turns: o.Alone.Turns}})
+			v.Alone = append(v.Alone, aloneView{strings.TrimSpace(o.Agent + " " + report.ShortSession(o.Session)), action{Verb: "revert", Session: o.Alone.Session, Turns: o.Alone.Turns}})
 		}
 		if made.Target != (manifest.CheckpointID{}) {
 			v.Target = made.Target.String()
@@ -154,10 +154,10 @@ func (s *uiSpace) viewPlan(p *screen.Plan) uiPlan {
 }
 
 // planFiles are the paths of a plan, as the page takes them.
-func planFiles(files []screen.File) []uiPlanFile {
-	out := []uiPlanFile{}
+func planFiles(files []screen.File) []planFileView {
+	out := []planFileView{}
 	for _, f := range files {
-		out = append(out, uiPlanFile{app.ViewPath(f.Raw), f.Status, f.Directory})
+		out = append(out, planFileView{app.ViewPath(f.Raw), f.Status, f.Directory})
 	}
 	return out
 }
@@ -170,7 +170,7 @@ func lineText(l screen.Line) string {
 	return strings.TrimSpace(b.String())
 }
 
-func (s *uiSpace) Apply(ctx context.Context, plan string) (done, changed any, err error) {
+func (s *space) Apply(ctx context.Context, plan string) (done, changed any, err error) {
 	release, err := s.take(ctx)
 	if err != nil {
 		return nil, nil, err

@@ -13,7 +13,7 @@ import (
 // The numbers of a plan are those of its paths, also where directories come and go with what is in them, and the result's
 // are the same; and a plan speaks of what would be, not of what was.
 func TestUIPlanAddsUp(t *testing.T) {
-	l := newUILab(t)
+	l := newLab(t)
 	dir := l.env.Dir
 	l.write(filepath.Join(dir, "old", "deep", "x.txt"), "x\n")
 	l.write(filepath.Join(dir, "old", "y.txt"), "y\n")
@@ -36,8 +36,8 @@ func TestUIPlanAddsUp(t *testing.T) {
 			target = r.ID
 		}
 	}
-	var plan uiPlan
-	if code := l.ask("POST", "/api/v1"+place+"/plans", uiAction{Verb: "restore", ID: target, Half: "code"}, &plan); code != 200 {
+	var plan planView
+	if code := l.ask("POST", "/api/v1"+place+"/plans", action{Verb: "restore", ID: target, Half: "code"}, &plan); code != 200 {
 		t.Fatal(code)
 	}
 	listed, all := map[string]int{}, 0
@@ -78,14 +78,14 @@ func TestUIPlanAddsUp(t *testing.T) {
 
 // What is no longer to be done, because it was done elsewhere or because nothing is left to do, is no fault of the server.
 func TestUIPlanDoneElsewhere(t *testing.T) {
-	l := newUILab(t)
+	l := newLab(t)
 	l.write(filepath.Join(l.env.Dir, "a.txt"), "changed\n")
 	l.run(l.env, "save")
 	l.run(l.env, "restore", "2", "--yes", "--code-only")
 	place := l.logIn(l.ui(l.env).URL)
 	plans := "/api/v1" + place + "/plans"
-	var plan uiPlan
-	if code := l.ask("POST", plans, uiAction{Verb: "undo"}, &plan); code != 200 || plan.Question == "" {
+	var plan planView
+	if code := l.ask("POST", plans, action{Verb: "undo"}, &plan); code != 200 || plan.Question == "" {
 		t.Fatal(code, plan)
 	}
 	l.run(l.env, "undo-restore", "--yes")
@@ -93,18 +93,18 @@ func TestUIPlanDoneElsewhere(t *testing.T) {
 	if code := l.ask("POST", plans+"/"+plan.ID+"/apply", nil, &again); code != 409 {
 		t.Errorf("an undo that would do something else now: %d", code)
 	}
-	if code := l.ask("POST", plans, uiAction{Verb: "redo"}, &plan); code != 200 || plan.Question == "" {
+	if code := l.ask("POST", plans, action{Verb: "redo"}, &plan); code != 200 || plan.Question == "" {
 		t.Fatal(code, plan)
 	}
 	l.run(l.env, "redo-restore", "--yes")
 	l.fails("POST", plans+"/"+plan.ID+"/apply", nil, 409, "nothing to redo", "(o)")
-	l.fails("POST", plans, uiAction{Verb: "redo"}, 409, "nothing to redo", "(o)")
+	l.fails("POST", plans, action{Verb: "redo"}, 409, "nothing to redo", "(o)")
 }
 
 // What is left out stays, with what is below it; a directory around it neither comes nor goes as a whole. Without
 // anything else there is nothing to do, and never everything.
 func TestUIPlanWithout(t *testing.T) {
-	l := newUILab(t)
+	l := newLab(t)
 	dir := l.env.Dir
 	for _, name := range []string{"d/x", "d/y", "e/deep/z", "k"} {
 		l.write(filepath.Join(dir, name), "x\n")
@@ -135,8 +135,8 @@ func TestUIPlanWithout(t *testing.T) {
 		{[]string{"."}, ""},
 		{[]string{""}, ""},
 	} {
-		var plan uiPlan
-		if code := l.ask("POST", plans, uiAction{Verb: "restore", ID: target, Without: c.without}, &plan); code != 200 {
+		var plan planView
+		if code := l.ask("POST", plans, action{Verb: "restore", ID: target, Without: c.without}, &plan); code != 200 {
 			t.Fatal(code)
 		}
 		var got []string
@@ -148,5 +148,5 @@ func TestUIPlanWithout(t *testing.T) {
 			t.Errorf("without %q: %q, %q", c.without, got, plan.Question)
 		}
 	}
-	l.fails("POST", plans, uiAction{Verb: "restore", ID: target, Paths: []string{"d"}, Without: []string{"d/x"}}, 400, "not both", "")
+	l.fails("POST", plans, action{Verb: "restore", ID: target, Paths: []string{"d"}, Without: []string{"d/x"}}, 400, "not both", "")
 }

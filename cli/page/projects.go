@@ -17,24 +17,24 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 )
 
-// uiSource answers the page: what the picker shows of a project, and plans as the picker makes them. The projects are
+// source answers the page: what the picker shows of a project, and plans as the picker makes them. The projects are
 // those of the account's registry, beside the one that the command was given in.
-type uiSource struct {
+type source struct {
 	c     *app.Call
 	first account.StoreID
 
 	mu     sync.Mutex
-	spaces map[account.StoreID]*uiSpace
+	spaces map[account.StoreID]*space
 	ctx    context.Context // of what spaces do by themselves; nil: nothing
 	stop   context.CancelFunc
 }
 
-func newUISource(c *app.Call, p *project.Project) *uiSource {
-	return &uiSource{c: c, first: p.ID, spaces: map[account.StoreID]*uiSpace{p.ID: newUISpace(c, p)}}
+func newSource(c *app.Call, p *project.Project) *source {
+	return &source{c: c, first: p.ID, spaces: map[account.StoreID]*space{p.ID: newSpace(c, p)}}
 }
 
 // begin lets the projects make what a page asks for first, before it does.
-func (s *uiSource) begin(ctx context.Context) {
+func (s *source) begin(ctx context.Context) {
 	s.mu.Lock()
 	s.ctx, s.stop = context.WithCancel(ctx)
 	first := s.spaces[s.first]
@@ -42,16 +42,16 @@ func (s *uiSource) begin(ctx context.Context) {
 	first.begin(s.ctx)
 }
 
-func newUISpace(c *app.Call, p *project.Project) *uiSpace {
+func newSpace(c *app.Call, p *project.Project) *space {
 	pick := picker.NewSource(c, p)
 	pick.Keep, pick.Watch = true, &picker.TreeWatch{}
-	return &uiSpace{Source: pick}
+	return &space{Source: pick}
 }
 
 // lookAtStores bounds how long the page's list of projects waits for directories that do not answer.
 const lookAtStores = 500 * time.Millisecond
 
-func (s *uiSource) Projects(context.Context) ([]web.Project, error) {
+func (s *source) Projects(context.Context) ([]web.Project, error) {
 	all, err := account.KnownStores(s.c.Env)
 	if err != nil {
 		s.c.Out.Note("the registry of stores: %v", err) // those that are open can still be looked at
@@ -107,7 +107,7 @@ wait:
 }
 
 // Space opens a project of the registry, once.
-func (s *uiSource) Space(ctx context.Context, name string) (web.Space, error) {
+func (s *source) Space(ctx context.Context, name string) (web.Space, error) {
 	id, err := account.ParseStoreID(name)
 	if err != nil {
 		return nil, noUIProject()
@@ -134,7 +134,7 @@ func (s *uiSource) Space(ctx context.Context, name string) (web.Space, error) {
 	return space, nil
 }
 
-func (s *uiSource) open(ctx context.Context, id account.StoreID) (*uiSpace, error) {
+func (s *source) open(ctx context.Context, id account.StoreID) (*space, error) {
 	all, err := account.KnownStores(s.c.Env)
 	if err != nil {
 		return nil, told(err)
@@ -145,7 +145,7 @@ func (s *uiSource) open(ctx context.Context, id account.StoreID) (*uiSpace, erro
 	}
 	k := all[at]
 	if state := k.State(s.c.Env); state != account.Live {
-		return nil, &uiFailure{app.Failure{Code: app.ExitNotFound, Message: "the store of " + app.EscapePath(k.Root) + " is " + string(state), Hint: "rewind stores says what is left of it"}, http.StatusGone}
+		return nil, &failure{app.Failure{Code: app.ExitNotFound, Message: "the store of " + app.EscapePath(k.Root) + " is " + string(state), Hint: "rewind stores says what is left of it"}, http.StatusGone}
 	}
 	// What was exported, or named, for the first project counts only there.
 	c := *s.c
@@ -156,18 +156,18 @@ func (s *uiSource) open(ctx context.Context, id account.StoreID) (*uiSpace, erro
 	}
 	if p.ID != id {
 		_ = p.Close()
-		return nil, &uiFailure{app.Failure{Code: app.ExitNotFound, Message: "another store is in " + app.EscapePath(k.Root) + " now", Hint: "reload the page: it lists the projects"}, http.StatusGone}
+		return nil, &failure{app.Failure{Code: app.ExitNotFound, Message: "another store is in " + app.EscapePath(k.Root) + " now", Hint: "reload the page: it lists the projects"}, http.StatusGone}
 	}
 	maintain.CatchUp(ctx, p)
-	return newUISpace(&c, p), nil
+	return newSpace(&c, p), nil
 }
 
 func noUIProject() error {
-	return &uiFailure{app.Failure{Code: app.ExitNotFound, Message: "there is no such project", Hint: "reload the page: it lists the projects"}, http.StatusNotFound}
+	return &failure{app.Failure{Code: app.ExitNotFound, Message: "there is no such project", Hint: "reload the page: it lists the projects"}, http.StatusNotFound}
 }
 
 // close gives back what was opened beside the first project, which is the command's.
-func (s *uiSource) close() {
+func (s *source) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stop != nil {

@@ -16,7 +16,7 @@ import (
 
 // The page shows the account's other projects: those that are there, by ids alone.
 func TestUIProjects(t *testing.T) {
-	l := newUILab(t)
+	l := newLab(t)
 	two, three := l.project("two"), l.project("three")
 	first := l.ui(l.env)
 	place := l.logIn(first.URL)
@@ -42,8 +42,8 @@ func TestUIProjects(t *testing.T) {
 	// What is done there is done there.
 	l.write(filepath.Join(two.Dir, "a.txt"), "changed\n")
 	rows := l.rows(at("two"))
-	var plan uiPlan
-	if code := l.ask("POST", "/api/v1"+at("two")+"/plans", uiAction{Verb: "restore", ID: rows[len(rows)-1].ID, Half: "code"}, &plan); code != 200 {
+	var plan planView
+	if code := l.ask("POST", "/api/v1"+at("two")+"/plans", action{Verb: "restore", ID: rows[len(rows)-1].ID, Half: "code"}, &plan); code != 200 {
 		t.Fatal(code, plan)
 	}
 	l.fails("POST", "/api/v1"+place+"/plans/"+plan.ID+"/apply", nil, 404, "no such plan", "reload") // another project's
@@ -54,7 +54,7 @@ func TestUIProjects(t *testing.T) {
 		t.Errorf("two: %s", got)
 	}
 	for _, id := range []string{"nothing", "..", "%2e%2e%2ftwo", strings.Repeat("0", 32), strings.ReplaceAll(two.Dir, "/", "%2f")} {
-		var v uiSays
+		var v says
 		if code := l.ask("GET", "/api/v1/p/"+id+"/timeline", nil, &v); code != 404 || v.Error == "" {
 			t.Errorf("project %q: %d %+v", id, code, v)
 		}
@@ -85,9 +85,9 @@ func TestUIProjects(t *testing.T) {
 
 // A second rewind ui is served by the first, and says so; what does not fit has a page of its own.
 func TestUIJoins(t *testing.T) {
-	l := newUILab(t)
+	l := newLab(t)
 	two := l.project("two")
-	socket, lock := filepath.Join(l.env.Home, ".rewind", uiSocketName), filepath.Join(l.env.Home, ".rewind", uiLockName)
+	socket, lock := filepath.Join(l.env.Home, ".rewind", socketName), filepath.Join(l.env.Home, ".rewind", lockName)
 	left, err := net.Listen("unix", socket) // of one that was killed
 	if err != nil {
 		t.Fatal(err)
@@ -130,11 +130,11 @@ func TestUIJoins(t *testing.T) {
 	}
 	m := meetingOf(l.env)
 	for _, c := range []struct {
-		ask  uiAsk
+		ask  joinAsk
 		want string
 	}{
-		{uiAsk{Version: "0.0.1"}, "of version " + app.VersionText()},
-		{uiAsk{Version: app.VersionText(), Store: l.env.Dir}, "which cannot show this project: there is no such project"},
+		{joinAsk{Version: "0.0.1"}, "of version " + app.VersionText()},
+		{joinAsk{Version: app.VersionText(), Store: l.env.Dir}, "which cannot show this project: there is no such project"},
 	} {
 		if met, err := m.ask(c.ask); err != nil || met.Other != c.want || met.URL != "" {
 			t.Errorf("%+v: %+v %v", c.ask, met, err)
@@ -148,7 +148,7 @@ func TestUIJoins(t *testing.T) {
 		_, _ = io.WriteString(c, junk)
 		c.Close()
 	}
-	if met, err := m.ask(uiAsk{Version: app.VersionText(), Store: strings.TrimPrefix(l.logIn(first.URL), "/p/")}); err != nil || met.URL == "" {
+	if met, err := m.ask(joinAsk{Version: app.VersionText(), Store: strings.TrimPrefix(l.logIn(first.URL), "/p/")}); err != nil || met.URL == "" {
 		t.Errorf("after junk: %+v %v", met, err)
 	}
 	// Nothing is left, and the next is the first.
@@ -165,8 +165,8 @@ func TestUIJoins(t *testing.T) {
 
 // Of those that start at once, one serves and the others join it.
 func TestUIStartsAtOnce(t *testing.T) {
-	l := newUILab(t)
-	all := make(chan *uiRun, 4)
+	l := newLab(t)
+	all := make(chan *running, 4)
 	for range cap(all) {
 		go func() { all <- l.ui(l.env) }()
 	}
@@ -186,9 +186,9 @@ func TestUIStartsAtOnce(t *testing.T) {
 
 // What is not this user's, or no socket, is not spoken to, and not touched: the page is served alone.
 func TestUIMeetsNobody(t *testing.T) {
-	l := newUILab(t)
+	l := newLab(t)
 	dir := filepath.Join(l.env.Home, ".rewind")
-	socket := filepath.Join(dir, uiSocketName)
+	socket := filepath.Join(dir, socketName)
 	l.write(socket, "a file of a person\n")
 	if r := l.ui(l.env); r.Joined {
 		t.Error("joined to a file")
@@ -226,7 +226,7 @@ func TestUIMeetsNobody(t *testing.T) {
 	if err := os.Lchown(socket, 12345, 12345); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := meetingOf(l.env).ask(uiAsk{}); err == nil {
+	if _, err := meetingOf(l.env).ask(joinAsk{}); err == nil {
 		t.Error("another user's socket answers")
 	}
 	if err := os.Lchown(dir, 12345, 12345); err != nil {

@@ -22,7 +22,7 @@ import (
 type plannedRevert struct{ options revert.Options }
 
 // revertPlan makes the plan of taking back the turn of a row, or its one call, and keeping the rest.
-func (s *uiSpace) revertPlan(ctx context.Context, a uiAction) (*uiPlan, error) {
+func (s *space) revertPlan(ctx context.Context, a action) (*planView, error) {
 	conflicts := work.ConflictChoice(a.Conflicts)
 	if conflicts == "" {
 		conflicts = work.KeepBlock // the page says what stays; nothing of it is lost
@@ -63,7 +63,7 @@ func (s *uiSpace) revertPlan(ctx context.Context, a uiAction) (*uiPlan, error) {
 }
 
 // planRevertWithout is planRevert, of all but some paths.
-func (s *uiSpace) planRevertWithout(ctx context.Context, o revert.Options, left []string) (*uiPlan, error) {
+func (s *space) planRevertWithout(ctx context.Context, o revert.Options, left []string) (*planView, error) {
 	if len(left) == 0 {
 		return s.planRevert(ctx, o)
 	}
@@ -84,7 +84,7 @@ func (s *uiSpace) planRevertWithout(ctx context.Context, o revert.Options, left 
 	return s.planRevert(ctx, o)
 }
 
-func (s *uiSpace) planRevert(ctx context.Context, o revert.Options) (*uiPlan, error) {
+func (s *space) planRevert(ctx context.Context, o revert.Options) (*planView, error) {
 	o.DryRun, o.Expect = true, nil
 	r, err := revert.Revert(ctx, s.P, o)
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *uiSpace) planRevert(ctx context.Context, o revert.Options) (*uiPlan, er
 	id := fmt.Sprint("revert-", s.shownReverts)
 	s.reverts[id] = plannedRevert{o}
 	delete(s.reverts, fmt.Sprint("revert-", s.shownReverts-picker.KeptPlans))
-	v := &uiPlan{Conflicts: len(r.Conflicts), ID: id, Title: "Nothing to revert", Facts: []string{}, Notes: []string{}, Others: []string{}}
+	v := &planView{Conflicts: len(r.Conflicts), ID: id, Title: "Nothing to revert", Facts: []string{}, Notes: []string{}, Others: []string{}}
 	if report.Changed(r.Restored) {
 		v.Facts = append(v.Facts, "Files: "+report.RestoredLine(r.Restored))
 	}
@@ -128,7 +128,7 @@ func (s *uiSpace) planRevert(ctx context.Context, o revert.Options) (*uiPlan, er
 }
 
 // applyRevert does what a plan said.
-func (s *uiSpace) applyRevert(ctx context.Context, p plannedRevert) (done, changed any, err error) {
+func (s *space) applyRevert(ctx context.Context, p plannedRevert) (done, changed any, err error) {
 	r, err := revert.Revert(ctx, s.P, p.options)
 	var moved *restore.PlanChangedError
 	if errors.As(err, &moved) {
@@ -151,7 +151,7 @@ func (s *uiSpace) applyRevert(ctx context.Context, p plannedRevert) (done, chang
 }
 
 // planBody reads what a plan is asked for of.
-func planBody(body json.RawMessage) (a uiAction, err error) {
+func planBody(body json.RawMessage) (a action, err error) {
 	if json.Unmarshal(body, &a) != nil {
 		return a, app.Usagef("the plan that is asked for cannot be read")
 	}

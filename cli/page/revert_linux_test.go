@@ -18,13 +18,13 @@ func TestUIRevertOfNothing(t *testing.T) {
 		l.write(fmt.Sprintf("mine%d.txt", i), "mine\n")
 	}
 	l.play(pageTurn{prompt: "and again", said: "Again."})
-	u := &uiLab{t: t, env: l.env}
+	u := &lab{t: t, env: l.env}
 	place := u.logIn(u.ui(l.env).URL)
-	revert := func(text string) (plan uiPlan) {
+	revert := func(text string) (plan planView) {
 		t.Helper()
 		for _, r := range u.rows(place) {
 			if r.Prompt && strings.Contains(r.Text, text) {
-				if code := u.ask("POST", "/api/v1"+place+"/plans", uiAction{Verb: "revert", ID: r.ID}, &plan); code != 200 {
+				if code := u.ask("POST", "/api/v1"+place+"/plans", action{Verb: "revert", ID: r.ID}, &plan); code != 200 {
 					t.Fatal(code, plan)
 				}
 				return plan
@@ -69,7 +69,7 @@ func TestUIPlanNamesGit(t *testing.T) {
 	git("commit", "-qm", "one")
 	l.play(pageTurn{"add a test", "calc_test.go", "package calc\n", "Done."})
 	git("switch", "-q", "-c", "topic")
-	u := &uiLab{t: t, env: l.env}
+	u := &lab{t: t, env: l.env}
 	place := u.logIn(u.ui(l.env).URL)
 	id := ""
 	for _, r := range u.rows(place) {
@@ -77,8 +77,8 @@ func TestUIPlanNamesGit(t *testing.T) {
 			id = r.ID
 		}
 	}
-	for _, a := range []uiAction{{Verb: "revert", ID: id}, {Verb: "undo"}, {Verb: "redo"}, {Verb: "undo"}, {Verb: "restore", ID: id}} {
-		var plan uiPlan
+	for _, a := range []action{{Verb: "revert", ID: id}, {Verb: "undo"}, {Verb: "redo"}, {Verb: "undo"}, {Verb: "restore", ID: id}} {
+		var plan planView
 		if code := u.ask("POST", "/api/v1"+place+"/plans", a, &plan); code != 200 || plan.Question == "" {
 			t.Fatal(a.Verb, code, plan)
 		}

@@ -20,7 +20,7 @@ import (
 
 // What is not there, or no more, is said as such, with what to do.
 func TestUIWhatIsGone(t *testing.T) {
-	l := newUILab(t)
+	l := newLab(t)
 	l.write(filepath.Join(l.env.Dir, "b.txt"), "b\n")
 	l.run(l.env, "save", "second")
 	place := "/api/v1" + l.logIn(l.ui(l.env).URL)
@@ -37,7 +37,7 @@ func TestUIWhatIsGone(t *testing.T) {
 	never := strings.Repeat("0", len(id("second")))
 	for _, what := range []string{"look", "talk", "diff", "file", "raw"} {
 		for _, none := range []string{"", "x", "#999", "../..", "%00", never} {
-			var v uiSays
+			var v says
 			if code := l.ask("GET", place+"/"+what+"?path=a.txt&id="+strings.ReplaceAll(none, "#", "%23"), nil, &v); code != 404 || v.Error == "" || v.Hint == "" {
 				t.Errorf("%s of %q: %d %+v", what, none, code, v)
 			}
@@ -46,7 +46,7 @@ func TestUIWhatIsGone(t *testing.T) {
 	second := id("second")
 	l.fails("GET", place+"/diff?id="+second+"&path=nothing", nil, 404, "no such file", "")
 	for _, of := range []string{"id=" + second + "&other=%40", "id=%40"} { // the tree has changed since the page saw that it differs
-		var same uiFileDiff
+		var same fileDiffView
 		if l.get(place+"/diff?"+of+"&path=b.txt", &same); same.Path != "b.txt" || same.Patch != "" || same.Status != "" {
 			t.Errorf("%s, of a file that is as it was: %+v", of, same)
 		}
@@ -56,16 +56,16 @@ func TestUIWhatIsGone(t *testing.T) {
 	l.fails("GET", place+"/history?path=nothing", nil, 404, "no checkpoint ever had", "rewind show")
 	l.fails("GET", place+"/look?id=%40&other="+never, nil, 404, "", "")
 	l.fails("GET", place+"/search?q=[&regexp=1", nil, 400, "", "")
-	l.fails("POST", place+"/plans", uiAction{Verb: "dance", ID: second}, 400, "no such plan", "")
-	l.fails("POST", place+"/plans", uiAction{Verb: "restore", ID: "#999"}, 404, "no such row", "reload")
+	l.fails("POST", place+"/plans", action{Verb: "dance", ID: second}, 400, "no such plan", "")
+	l.fails("POST", place+"/plans", action{Verb: "restore", ID: "#999"}, 404, "no such row", "reload")
 	l.fails("POST", place+"/plans", "x", 400, "cannot be read", "")
 	l.fails("POST", place+"/plans/x/apply", nil, 404, "no such plan", "reload")
 	l.fails("POST", place+"/plans/1/apply", nil, 404, "no such plan", "reload")
 	l.fails("POST", place+"/plans/revert-1/apply", nil, 404, "no such plan", "reload")
 	l.fails("POST", place+"/marks", map[string]string{"id": "#999"}, 404, "no such row", "reload")
 	l.fails("POST", place+"/marks", map[string]string{"id": second, "name": "a/../b\n"}, 400, "", "")
-	plan := func() (p uiPlan) {
-		if code := l.ask("POST", place+"/plans", uiAction{Verb: "restore", ID: id("first of one"), Half: "code"}, &p); code != 200 {
+	plan := func() (p planView) {
+		if code := l.ask("POST", place+"/plans", action{Verb: "restore", ID: id("first of one"), Half: "code"}, &p); code != 200 {
 			t.Fatal(code, p)
 		}
 		return p
@@ -82,7 +82,7 @@ func TestUIWhatIsGone(t *testing.T) {
 		if r.ID == "@" || r.ID[0] == '#' {
 			continue
 		}
-		var v uiSays
+		var v says
 		if code := l.ask("GET", place+"/look?id="+r.ID, nil, &v); code != 200 && code != 410 {
 			t.Errorf("after forget, %s: %d %+v", r.Text, code, v)
 		}
@@ -92,7 +92,7 @@ func TestUIWhatIsGone(t *testing.T) {
 
 // A version of a file comes byte for byte, and precious ones not at all.
 func TestUIRaw(t *testing.T) {
-	l := newUILab(t)
+	l := newLab(t)
 	text := "\x00<script>\xff" + strings.Repeat("long\n", 500_000)
 	l.write(filepath.Join(l.env.Dir, "x.html"), text)
 	l.write(filepath.Join(l.env.Dir, ".gitignore"), ".env\n")
@@ -103,7 +103,7 @@ func TestUIRaw(t *testing.T) {
 	l.run(l.env, "save", "second")
 	place := l.logIn(l.ui(l.env).URL)
 	rows := l.rows(place)
-	at := slices.IndexFunc(rows, func(r uiRow) bool { return r.Text == "second" })
+	at := slices.IndexFunc(rows, func(r rowView) bool { return r.Text == "second" })
 	for path, want := range map[string]string{"x.html": text, "link": "x.html"} {
 		q, _ := http.NewRequest("GET", l.base+"/api/v1"+place+"/raw?path="+path+"&id="+rows[at].ID, nil)
 		q.Header.Set("Authorization", "Bearer "+l.token)
@@ -122,7 +122,7 @@ func TestUIRaw(t *testing.T) {
 // The store is damaged, goes, is rebuilt, and comes back while the page is open: the page says so with what to do, and
 // goes on.
 func TestUIStoreComesAndGoes(t *testing.T) {
-	l := newUILab(t)
+	l := newLab(t)
 	place := l.logIn(l.ui(l.env).URL)
 	rows := l.rows(place)
 	look := "/api/v1" + place + "/look?id=" + rows[len(rows)-1].ID
@@ -178,7 +178,7 @@ func TestUIStoreComesAndGoes(t *testing.T) {
 	events(`"news"`)
 	l.rename(store, store+"-away")
 	l.fails("GET", look, nil, 503, "the store of "+l.env.Dir+" is gone", "rewind status")
-	l.fails("POST", "/api/v1"+place+"/plans", uiAction{Verb: "undo"}, 503, "is gone", "rewind status")
+	l.fails("POST", "/api/v1"+place+"/plans", action{Verb: "undo"}, 503, "is gone", "rewind status")
 	if said := events(`"error"`); !strings.Contains(said, `"hint":"rewind status`) {
 		t.Errorf("news of a store that is gone: %s", said)
 	}
@@ -197,14 +197,14 @@ func TestUIStoreComesAndGoes(t *testing.T) {
 	good("rebuilt")
 	l.run(l.env, "save", "later")
 	events(`"news"`)
-	if got := l.rows(place); !slices.ContainsFunc(got, func(r uiRow) bool { return r.Text == "later" }) {
+	if got := l.rows(place); !slices.ContainsFunc(got, func(r rowView) bool { return r.Text == "later" }) {
 		t.Errorf("after it was rebuilt: %+v", got)
 	}
 }
 
 // Sixteen agents save at once while two pages look: no row is missing, and both show the same.
 func TestUISixteenAgents(t *testing.T) {
-	l := newUILab(t)
+	l := newLab(t)
 	run := l.ui(l.env)
 	place := l.logIn(run.URL)
 	news := [2]func(string) string{l.events(place), l.events(place)}
@@ -280,7 +280,7 @@ func TestUISixteenAgents(t *testing.T) {
 
 // Rows are in the order in which they were saved, also where the clock was set back.
 func TestUIClockSetBack(t *testing.T) {
-	l := newUILab(t)
+	l := newLab(t)
 	now := time.Now()
 	place := l.logIn(l.ui(l.env).URL)
 	for i, back := range []time.Duration{0, 48 * time.Hour, time.Hour, 9000 * time.Hour} {
@@ -303,7 +303,7 @@ func TestUIClockSetBack(t *testing.T) {
 // Whose a line is that a search finds is said as rewind grep says it: by all who could have brought it, where no row tells,
 // and by the operation that brought it back.
 func TestUISearchSaysWho(t *testing.T) {
-	l := newUILab(t)
+	l := newLab(t)
 	hook := func(session, event string, more map[string]any) {
 		t.Helper()
 		e := map[string]any{"hook_event_name": event, "session_id": "5ba1c0de-0000-4000-8000-00000000000" + session, "cwd": l.env.Dir, "prompt_id": "p" + session}
@@ -336,7 +336,7 @@ func TestUISearchSaysWho(t *testing.T) {
 	}
 	hook("2", "PreToolUse", map[string]any{"tool_name": "Bash", "tool_use_id": "toolu_3", "tool_input": map[string]any{"command": "rm -rf build"}})
 	place := "/api/v1" + l.logIn(l.ui(l.env).URL)
-	found := func() (all []uiMatch) {
+	found := func() (all []matchView) {
 		t.Helper()
 		q, err := http.NewRequest("GET", l.base+place+"/search?q=by+one+of", nil)
 		if err != nil {
@@ -349,7 +349,7 @@ func TestUISearchSaysWho(t *testing.T) {
 		}
 		defer r.Body.Close()
 		for d := json.NewDecoder(r.Body); d.More(); {
-			var m uiMatch
+			var m matchView
 			if err := d.Decode(&m); err != nil {
 				t.Fatal(err)
 			}

@@ -57,7 +57,7 @@ type ExportedPageView struct {
 type sharedIndex struct {
 	Project  string           `json:"project"`
 	Exported sharedNote       `json:"exported"`
-	Timeline uiTimeline       `json:"timeline"`
+	Timeline timelineView     `json:"timeline"`
 	Looks    []sharedAt       `json:"looks"`
 	Messages []sharedAt       `json:"messages"`
 	Branches [][]int          `json:"branches"`
@@ -228,7 +228,7 @@ func (x *sharing) write(ctx context.Context, w io.Writer) error {
 	now := x.c.Out.Now()
 	name := x.redact.text(filepath.Base(x.p.Root()))
 	x.index = sharedIndex{Project: name, Files: map[string][]int{}, Exported: sharedNote{Project: name, Time: app.ViewTime(now)},
-		Timeline: uiTimeline{Rows: []uiRow{}, Total: x.checkpoints, Sessions: []uiSession{{x.session.ID, x.session.Agent, x.redact.label(x.session)}}}}
+		Timeline: timelineView{Rows: []rowView{}, Total: x.checkpoints, Sessions: []sessionView{{x.session.ID, x.session.Agent, x.redact.label(x.session)}}}}
 	if err := x.looks(ctx, count); err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func (x *sharing) looks(ctx context.Context, written *countingWriter) error {
 			}
 			v := viewRow(picker.Row(r, counts, known, now), r, x.p.Root())
 			if known {
-				v.Changes = &uiCounts{counts.Added, counts.Modified, counts.Deleted}
+				v.Changes = &countsView{counts.Added, counts.Modified, counts.Deleted}
 			}
 			x.index.Timeline.Rows = append(x.index.Timeline.Rows, v)
 			look, err := x.look(ctx, at+i, r, x.cleanOwners(owned[i]), written.n < sharedLooks)
@@ -155,8 +155,8 @@ func (x *sharing) cleanOwners(all rows.Owned) rows.Owned {
 }
 
 // look is what a row changed, without what is precious or too long.
-func (x *sharing) look(ctx context.Context, n int, r *timeline.Row, whose rows.Owned, room bool) (uiFiles, error) {
-	out := uiFiles{Title: picker.LookTitle(r), Files: []uiFileDiff{}}
+func (x *sharing) look(ctx context.Context, n int, r *timeline.Row, whose rows.Owned, room bool) (filesView, error) {
+	out := filesView{Title: picker.LookTitle(r), Files: []fileDiffView{}}
 	files, err := x.src.OwnFiles(ctx, r)
 	if err != nil {
 		return out, err
@@ -203,7 +203,7 @@ func (x *sharing) look(ctx context.Context, n int, r *timeline.Row, whose rows.O
 }
 
 // whose says of the lines that a patch brings whose they are, where that is not the row's alone: what the page would ask.
-func (x *sharing) whose(ctx context.Context, r *timeline.Row, path, patch string) (out []uiLineRun, err error) {
+func (x *sharing) whose(ctx context.Context, r *timeline.Row, path, patch string) (out []lineRunView, err error) {
 	if x.blamed == sharedBlames {
 		return nil, nil // the file says who, too
 	}
@@ -331,7 +331,7 @@ func (x *sharing) talkSince(ctx context.Context, checkpoints []manifest.Checkpoi
 }
 
 // message is one without secrets; its texts are cut afterwards, so that none is cut into a piece that is not known.
-func (x *sharing) message(m conversation.Message, most int) uiMessage {
+func (x *sharing) message(m conversation.Message, most int) messageView {
 	root := x.p.Root()
 	for i := range m.Parts {
 		p := &m.Parts[i]

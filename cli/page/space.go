@@ -21,33 +21,33 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// uiSpace is one project of the page.
-type uiSpace struct {
+// space is one project of the page.
+type space struct {
 	*picker.Source
 	reverts      map[string]plannedRevert // that were shown; under busy
 	shownReverts int
 	stamp        storeStamp
-	ahead        uiAhead // what a page will ask for first
-	lists        uiLists // what pages know
+	ahead        ahead     // what a page will ask for first
+	lists        sentLists // what pages know
 }
 
 // there says whether the store still is: what looks at one that is gone must not make it anew.
-func (s *uiSpace) there() error {
+func (s *space) there() error {
 	root := app.EscapePath(s.P.Root())
 	f, err := account.ReadFormat(s.P.StoreDir())
 	switch {
 	case err == nil && f.ID == s.P.ID.String(), err != nil && account.IsStore(s.P.StoreDir()):
 		return nil // what is wrong with it, whoever reads it says
 	case err == nil:
-		return &uiFailure{app.Failure{Code: app.ExitNotFound, Message: "another store is in " + root + " now", Hint: "rewind ui there shows it"}, http.StatusGone}
+		return &failure{app.Failure{Code: app.ExitNotFound, Message: "another store is in " + root + " now", Hint: "rewind ui there shows it"}, http.StatusGone}
 	}
-	return &uiFailure{app.Failure{Code: app.ExitDamaged, Message: "the store of " + root + " is gone",
+	return &failure{app.Failure{Code: app.ExitDamaged, Message: "the store of " + root + " is gone",
 		Hint: "rewind status there shows what is left of it, and rebuilds it if possible"}, http.StatusServiceUnavailable}
 }
 
 // known makes sure of the checkpoints that a question names: one that was removed since it was shown is gone, and one
 // that is no row of the timeline, as a file's versions name some, becomes known.
-func (s *uiSpace) known(ctx context.Context, ids ...string) error {
+func (s *space) known(ctx context.Context, ids ...string) error {
 	for _, id := range ids {
 		if _, err := manifest.ParseCheckpointID(id); err != nil {
 			continue // whoever wants the row says so
@@ -75,7 +75,7 @@ func (s *uiSpace) known(ctx context.Context, ids ...string) error {
 }
 
 // take waits until nobody else works with the project, which must be there.
-func (s *uiSpace) take(ctx context.Context) (release func(), err error) {
+func (s *space) take(ctx context.Context) (release func(), err error) {
 	select {
 	case s.Busy <- struct{}{}:
 	case <-ctx.Done():
@@ -89,7 +89,7 @@ func (s *uiSpace) take(ctx context.Context) (release func(), err error) {
 }
 
 // News is the log's place, its newest pack and how long that is, and what the tree was found to be.
-func (s *uiSpace) News(ctx context.Context) (string, error) {
+func (s *space) News(ctx context.Context) (string, error) {
 	now := time.Now()
 	log, still := s.stamp.still(now)
 	if !still {
@@ -111,7 +111,7 @@ func (s *uiSpace) News(ctx context.Context) (string, error) {
 	return s.newsAt(log), nil
 }
 
-func (s *uiSpace) news() (string, error) {
+func (s *space) news() (string, error) {
 	at, err := s.LogAt()
 	if err != nil {
 		return "", told(err)
@@ -119,9 +119,9 @@ func (s *uiSpace) news() (string, error) {
 	return s.newsAt(at), nil
 }
 
-func (s *uiSpace) newsAt(log string) string { return log + "-" + s.Watch.Word() }
+func (s *space) newsAt(log string) string { return log + "-" + s.Watch.Word() }
 
-func (s *uiSpace) Ask(ctx context.Context, what string, args web.Args) (v any, err error) {
+func (s *space) Ask(ctx context.Context, what string, args web.Args) (v any, err error) {
 	if s.wantsAll(what, args) {
 		s.ahead.await(ctx)
 	}
@@ -145,7 +145,7 @@ func (s *uiSpace) Ask(ctx context.Context, what string, args web.Args) (v any, e
 
 // outdated reads the rows anew after an error that may come of what was known of them: rewind forget gives checkpoints
 // other trees, and the old ones are gone.
-func (s *uiSpace) outdated(ctx context.Context, err error) bool {
+func (s *space) outdated(ctx context.Context, err error) bool {
 	if !project.IsDamage(err) {
 		return false
 	}
@@ -156,34 +156,34 @@ func (s *uiSpace) outdated(ctx context.Context, err error) bool {
 	return err == nil
 }
 
-func (s *uiSpace) answerTo(ctx context.Context, what string, args web.Args) (v any, err error) {
+func (s *space) answerTo(ctx context.Context, what string, args web.Args) (v any, err error) {
 	switch what {
 	case "timeline":
-		v, err = s.uiTimeline(ctx, args)
+		v, err = s.timeline(ctx, args)
 	case "look":
-		v, err = s.uiLook(ctx, args)
+		v, err = s.look(ctx, args)
 	case "diff":
-		v, err = s.uiDiff(ctx, args)
+		v, err = s.diff(ctx, args)
 	case "talk":
-		v, err = s.uiTalk(ctx, args)
+		v, err = s.talk(ctx, args)
 	case "operations":
-		v, err = s.uiOperations(ctx)
+		v, err = s.operations(ctx)
 	case "history":
-		v, err = s.uiHistory(ctx, args)
+		v, err = s.history(ctx, args)
 	case "file":
-		v, err = s.uiFile(ctx, args)
+		v, err = s.file(ctx, args)
 	case "health":
-		v, err = s.uiHealth(ctx)
+		v, err = s.health(ctx)
 	case "series":
-		v, err = s.uiSeries(ctx)
+		v, err = s.series(ctx)
 	case "now":
-		v = s.uiNow()
+		v = s.now()
 	case "lines":
-		v, err = s.uiLines(ctx, args)
+		v, err = s.lines(ctx, args)
 	case "sessions":
-		v, err = s.uiSessions(ctx)
+		v, err = s.sessions(ctx)
 	case "paths":
-		v, err = s.uiPaths(ctx, args)
+		v, err = s.paths(ctx, args)
 	default:
 		err = errors.New("that cannot be asked")
 	}
@@ -200,7 +200,7 @@ func pagePath(said string) string {
 	return said
 }
 
-func (s *uiSpace) Mark(ctx context.Context, body json.RawMessage) (any, error) {
+func (s *space) Mark(ctx context.Context, body json.RawMessage) (any, error) {
 	var m struct {
 		ID     string  `json:"id"`
 		Name   *string `json:"name"`   // "": takes the name away; null: leaves it
@@ -235,9 +235,9 @@ func (s *uiSpace) Mark(ctx context.Context, body json.RawMessage) (any, error) {
 	return map[string]string{"said": said}, told(err)
 }
 
-func (s *uiSpace) Stream(ctx context.Context, what string, args web.Args, out io.Writer) error {
+func (s *space) Stream(ctx context.Context, what string, args web.Args, out io.Writer) error {
 	if err := s.there(); err != nil {
 		return err
 	}
-	return told(s.uiSearch(ctx, args, out))
+	return told(s.search(ctx, args, out))
 }

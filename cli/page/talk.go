@@ -15,25 +15,25 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// uiTalk is a page of a conversation.
-type uiTalk struct {
-	Messages []uiMessage `json:"messages"`
-	Earlier  bool        `json:"earlier"`
-	Partial  bool        `json:"partial,omitempty"` // more was said since, which cannot be had
+// talk is a page of a conversation.
+type talkView struct {
+	Messages []messageView `json:"messages"`
+	Earlier  bool          `json:"earlier"`
+	Partial  bool          `json:"partial,omitempty"` // more was said since, which cannot be had
 }
 
-type uiMessage struct {
-	Here   bool     `json:"here,omitempty"`  // the row begins with it
-	Since  bool     `json:"since,omitempty"` // no checkpoint has it: it stands in the agent's own file
-	At     int      `json:"at"`
-	Event  string   `json:"event"`
-	Time   string   `json:"time"`
-	Prompt bool     `json:"prompt,omitempty"`
-	Parts  []uiPart `json:"parts"`
-	Cut    bool     `json:"cut,omitempty"`
+type messageView struct {
+	Here   bool       `json:"here,omitempty"`  // the row begins with it
+	Since  bool       `json:"since,omitempty"` // no checkpoint has it: it stands in the agent's own file
+	At     int        `json:"at"`
+	Event  string     `json:"event"`
+	Time   string     `json:"time"`
+	Prompt bool       `json:"prompt,omitempty"`
+	Parts  []partView `json:"parts"`
+	Cut    bool       `json:"cut,omitempty"`
 }
 
-type uiPart struct {
+type partView struct {
 	Kind   string `json:"kind"` // words, thought, call, answer
 	Person bool   `json:"person,omitempty"`
 	Text   string `json:"text"`
@@ -44,12 +44,12 @@ type uiPart struct {
 	Failed bool   `json:"failed,omitempty"`
 }
 
-func (s *uiSpace) uiTalk(ctx context.Context, args web.Args) (any, error) {
+func (s *space) talk(ctx context.Context, args web.Args) (any, error) {
 	r, err := s.Row(args("id"))
 	if err != nil {
 		return nil, err
 	}
-	out := uiTalk{Messages: []uiMessage{}}
+	out := talkView{Messages: []messageView{}}
 	l := picker.TalkOf(ctx, s.P, r)
 	if r.Kind == timeline.Now && l == nil {
 		if l, err = s.newestTalk(ctx); err != nil {
@@ -89,7 +89,7 @@ func (s *uiSpace) uiTalk(ctx context.Context, args web.Args) (any, error) {
 }
 
 // rowsOfCalls are the rows that stand before the calls of messages.
-func (s *uiSpace) rowsOfCalls(messages []conversation.Message) map[string]string {
+func (s *space) rowsOfCalls(messages []conversation.Message) map[string]string {
 	calls := map[string]string{}
 	for _, m := range messages {
 		for _, p := range m.Parts {
@@ -120,10 +120,10 @@ var partKinds = [...]string{transcript.Words: "words", transcript.Thought: "thou
 
 // viewMessage is a message; calls are rows by the tool calls that they were taken before. What a call is about is told
 // from root on.
-func viewMessage(m conversation.Message, calls map[string]string, root string) uiMessage {
-	v := uiMessage{At: m.At, Event: m.Event, Time: app.ViewTime(m.Time), Prompt: m.Prompt, Cut: m.Cut}
+func viewMessage(m conversation.Message, calls map[string]string, root string) messageView {
+	v := messageView{At: m.At, Event: m.Event, Time: app.ViewTime(m.Time), Prompt: m.Prompt, Cut: m.Cut}
 	for _, p := range m.Parts {
-		part := uiPart{Kind: partKinds[p.Kind], Person: p.Role == transcript.User, Text: p.Text, Tool: p.Tool, Call: p.Call, Failed: p.Failed}
+		part := partView{Kind: partKinds[p.Kind], Person: p.Role == transcript.User, Text: p.Text, Tool: p.Tool, Call: p.Call, Failed: p.Failed}
 		if p.Kind == transcript.ToolCall {
 			part.About, part.Row = belowRoot(conversation.GivenTo(p.Text), root+"/"), calls[p.Call]
 		}
@@ -133,7 +133,7 @@ func viewMessage(m conversation.Message, calls map[string]string, root string) u
 }
 
 // newestTalk is the newest checkpoint that holds a conversation; nil for none.
-func (s *uiSpace) newestTalk(ctx context.Context) (newest *project.Listed, err error) {
+func (s *space) newestTalk(ctx context.Context) (newest *project.Listed, err error) {
 	err = s.P.Query(ctx, func(db *manifest.DB) error {
 		for c, err := range db.Checkpoints(manifest.Query{}) {
 			if err != nil {

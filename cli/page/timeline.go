@@ -17,12 +17,12 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// uiTimeline are rows, newest first, and the graph beside them.
-type uiTimeline struct {
-	Rows     []uiRow       `json:"rows"`              // null with Columns
-	Columns  *uiColumns    `json:"columns,omitempty"` // the rows as columns, where they are asked for so
+// timelineView are rows, newest first, and the graph beside them.
+type timelineView struct {
+	Rows     []rowView     `json:"rows"`              // null with Columns
+	Columns  *columnsView  `json:"columns,omitempty"` // the rows as columns, where they are asked for so
 	Graph    *screen.Graph `json:"graph"`
-	Sessions []uiSession   `json:"sessions,omitempty"` // of a page that is a file; else they are asked for
+	Sessions []sessionView `json:"sessions,omitempty"` // of a page that is a file; else they are asked for
 	Total    int           `json:"total"`              // checkpoints in all
 	More     bool          `json:"more"`               // these are the first
 	Folded   int           `json:"folded,omitempty"`   // rows without news that are left out
@@ -34,47 +34,47 @@ type uiTimeline struct {
 	Lanes    []int         `json:"lanes,omitempty"`    // the graph's columns, where the rows are columns: each, and how many rows have it
 }
 
-type uiRow struct {
-	ID      string    `json:"id"` // "@": now; an operation's begins with #
-	N       string    `json:"n,omitempty"`
-	Time    string    `json:"time"`
-	Kind    string    `json:"kind"`
-	Why     string    `json:"why"`
-	Text    string    `json:"text"`
-	Changes *uiCounts `json:"changes"`         // null: not known
-	Then    *uiCounts `json:"then,omitempty"`  // what came after the row, or its turn, and before the next
-	After   bool      `json:"after,omitempty"` // the changes came after the row: those of a turn's end
-	Note    string    `json:"note,omitempty"`
-	Name    string    `json:"name,omitempty"`
-	Pinned  bool      `json:"pinned,omitempty"`
-	Prompt  bool      `json:"prompt,omitempty"`
-	Dim     bool      `json:"dim,omitempty"`
-	Talk    bool      `json:"talk,omitempty"` // it holds a conversation
-	Agent   string    `json:"agent,omitempty"`
-	Call    bool      `json:"call,omitempty"` // one tool call, which the agent gave an id
-	Session string    `json:"session,omitempty"`
-	Stored  uint64    `json:"stored,omitempty"` // bytes that it added to the store
+type rowView struct {
+	ID      string      `json:"id"` // "@": now; an operation's begins with #
+	N       string      `json:"n,omitempty"`
+	Time    string      `json:"time"`
+	Kind    string      `json:"kind"`
+	Why     string      `json:"why"`
+	Text    string      `json:"text"`
+	Changes *countsView `json:"changes"`         // null: not known
+	Then    *countsView `json:"then,omitempty"`  // what came after the row, or its turn, and before the next
+	After   bool        `json:"after,omitempty"` // the changes came after the row: those of a turn's end
+	Note    string      `json:"note,omitempty"`
+	Name    string      `json:"name,omitempty"`
+	Pinned  bool        `json:"pinned,omitempty"`
+	Prompt  bool        `json:"prompt,omitempty"`
+	Dim     bool        `json:"dim,omitempty"`
+	Talk    bool        `json:"talk,omitempty"` // it holds a conversation
+	Agent   string      `json:"agent,omitempty"`
+	Call    bool        `json:"call,omitempty"` // one tool call, which the agent gave an id
+	Session string      `json:"session,omitempty"`
+	Stored  uint64      `json:"stored,omitempty"` // bytes that it added to the store
 }
 
-type uiCounts struct {
+type countsView struct {
 	Added    uint64 `json:"added"`
 	Modified uint64 `json:"modified"`
 	Deleted  uint64 `json:"deleted"`
 }
 
-type uiSession struct {
+type sessionView struct {
 	ID    string `json:"id"`
 	Agent string `json:"agent"`
 	Label string `json:"label"`
 }
 
 // wantsAll reports whether a question is what is answered ahead.
-func (s *uiSpace) wantsAll(what string, args web.Args) bool {
+func (s *space) wantsAll(what string, args web.Args) bool {
 	limit, _ := strconv.Atoi(args("limit"))
 	return what == "timeline" && limit <= 0 && args("form") == "columns" && args("safety") == "" && s.lists.named(args("list")) == nil
 }
 
-func (s *uiSpace) uiTimeline(ctx context.Context, args web.Args) (any, error) {
+func (s *space) timeline(ctx context.Context, args web.Args) (any, error) {
 	limit, _ := strconv.Atoi(args("limit"))
 	known := s.lists.named(args("list"))
 	scope, columns := screen.InProject, args("form") == "columns" || known != nil
@@ -94,7 +94,7 @@ func (s *uiSpace) uiTimeline(ctx context.Context, args web.Args) (any, error) {
 
 // timelineOf reads the first limit rows, 0 for all, with a look at the tree or without one. Of rows that are known, nil for
 // none, only those are told, as columns, that are otherwise.
-func (s *uiSpace) timelineOf(ctx context.Context, scope screen.Scope, limit int, look, columns bool, known *uiList) (*uiTimeline, error) {
+func (s *space) timelineOf(ctx context.Context, scope screen.Scope, limit int, look, columns bool, known *sentList) (*timelineView, error) {
 	a := screen.Ask{What: screen.AskAll, Scope: scope}
 	before, err := s.LogAt()
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *uiSpace) timelineOf(ctx context.Context, scope screen.Scope, limit int,
 	if err != nil {
 		return nil, err
 	}
-	out := &uiTimeline{Graph: got.Graph, Total: got.Total, More: got.More, Folded: got.Folded}
+	out := &timelineView{Graph: got.Graph, Total: got.Total, More: got.More, Folded: got.Folded}
 	if look {
 		out.News = s.newsAt(before)
 	}
@@ -121,14 +121,14 @@ func (s *uiSpace) timelineOf(ctx context.Context, scope screen.Scope, limit int,
 		}
 	}
 	if columns {
-		out.Columns = newUIColumns(len(got.List))
+		out.Columns = newColumns(len(got.List))
 	} else {
-		out.Rows = make([]uiRow, 0, len(got.List))
+		out.Rows = make([]rowView, 0, len(got.List))
 	}
-	list := &uiList{total: got.Total, rows: make([]uiListed, 0, len(got.List))}
-	var update *uiUpdate
+	list := &sentList{total: got.Total, rows: make([]sentRow, 0, len(got.List))}
+	var update *updateView
 	if known != nil {
-		update = &uiUpdate{old: known, by: got.Total - known.total}
+		update = &updateView{old: known, by: got.Total - known.total}
 		if limit > 0 {
 			out.Graph = nil // the page's own goes on
 		}
@@ -140,13 +140,13 @@ func (s *uiSpace) timelineOf(ctx context.Context, scope screen.Scope, limit int,
 		v := viewRow(row, r, s.P.Root())
 		v.Text = cmp.Or(turns[row.ID], v.Text)
 		if n, known := r.Known(); r.Claimed {
-			v.Changes = &uiCounts{}
+			v.Changes = &countsView{}
 		} else if known {
-			v.Changes = &uiCounts{n.Added, n.Modified, n.Deleted}
+			v.Changes = &countsView{n.Added, n.Modified, n.Deleted}
 		}
 		if r.Then != nil {
 			if n, known := r.Then.Known(); known && !n.None() {
-				v.Then = &uiCounts{n.Added, n.Modified, n.Deleted}
+				v.Then = &countsView{n.Added, n.Modified, n.Deleted}
 			}
 		}
 		is := listed(&v, r)
@@ -186,7 +186,7 @@ func (s *uiSpace) timelineOf(ctx context.Context, scope screen.Scope, limit int,
 }
 
 // revertedTurns names what reverts were about, by their rows: their argument is the beginning of an id.
-func (s *uiSpace) revertedTurns(ctx context.Context, list []screen.Row) map[string]string {
+func (s *space) revertedTurns(ctx context.Context, list []screen.Row) map[string]string {
 	args := map[string]string{}
 	s.Mu.Lock()
 	for _, row := range list {
@@ -204,22 +204,22 @@ func (s *uiSpace) revertedTurns(ctx context.Context, list []screen.Row) map[stri
 	return args
 }
 
-// uiSessions names the sessions. It looks into their transcripts: for those who want to know.
-func (s *uiSpace) uiSessions(ctx context.Context) (any, error) {
+// sessions names the sessions. It looks into their transcripts: for those who want to know.
+func (s *space) sessions(ctx context.Context) (any, error) {
 	all, err := conversation.Sessions(ctx, s.P)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]uiSession, len(all))
+	out := make([]sessionView, len(all))
 	for i, info := range all {
-		out[i] = uiSession{info.ID, info.Agent, info.Label()}
+		out[i] = sessionView{info.ID, info.Agent, info.Label()}
 	}
 	return map[string]any{"sessions": out}, nil
 }
 
 // viewRow is a row without its counts. A file of the project that a call is about is told from root on.
-func viewRow(row screen.Row, r *timeline.Row, root string) uiRow {
-	v := uiRow{ID: row.ID, N: row.N, Time: app.ViewTime(r.Time), Kind: string(r.Kind), Why: row.Why, Text: row.Text, Note: row.Note, Name: row.Name,
+func viewRow(row screen.Row, r *timeline.Row, root string) rowView {
+	v := rowView{ID: row.ID, N: row.N, Time: app.ViewTime(r.Time), Kind: string(r.Kind), Why: row.Why, Text: row.Text, Note: row.Note, Name: row.Name,
 		Pinned: row.Pinned, Prompt: row.Prompt, Dim: row.Dim, After: r.Side == timeline.After, Agent: r.Agent, Session: r.Session}
 	if strings.Contains(v.Text, "/") {
 		v.Text = belowRoot(v.Text, app.Escape(root)+"/")

@@ -19,21 +19,21 @@ const (
 	mostGone = 512
 )
 
-// uiLists are the rows that pages were sent last. Its methods are called by several goroutines.
-type uiLists struct {
+// sentLists are the rows that pages were sent last. Its methods are called by several goroutines.
+type sentLists struct {
 	mu   sync.Mutex
 	made int
-	last []*uiList // the newest last
+	last []*sentList // the newest last
 }
 
-// uiList are rows in their order. It is not changed once it is in uiLists.
-type uiList struct {
+// sentList are rows in their order. It is not changed once it is in sentLists.
+type sentList struct {
 	name  string
 	total int // checkpoints then: the numbers of all rows grow with it
-	rows  []uiListed
+	rows  []sentRow
 }
 
-type uiListed struct {
+type sentRow struct {
 	id, content uint64 // hashes
 	n           int    // its number; 0 for none
 }
@@ -41,8 +41,8 @@ type uiListed struct {
 var listSeed = maphash.MakeSeed()
 
 // listed is what is remembered of a row: all that a page shows, but for its number.
-func listed(v *uiRow, r *timeline.Row) uiListed {
-	out := uiListed{id: maphash.String(listSeed, v.ID)}
+func listed(v *rowView, r *timeline.Row) sentRow {
+	out := sentRow{id: maphash.String(listSeed, v.ID)}
 	if l := r.Checkpoint; l != nil && v.N != "" {
 		out.n = l.N
 	}
@@ -51,9 +51,9 @@ func listed(v *uiRow, r *timeline.Row) uiListed {
 		flags                                 int
 		ms                                    int64
 		stored                                uint64
-		changes, then                         uiCounts
+		changes, then                         countsView
 		counted                               bool
-	}{v.Kind, v.Why, v.Text, v.Name, v.Agent, v.Session, v.flags(), r.Time.UnixMilli(), v.Stored, uiCounts{}, uiCounts{}, v.Changes != nil}
+	}{v.Kind, v.Why, v.Text, v.Name, v.Agent, v.Session, v.flags(), r.Time.UnixMilli(), v.Stored, countsView{}, countsView{}, v.Changes != nil}
 	if v.Changes != nil {
 		shown.changes = *v.Changes
 	}
@@ -65,7 +65,7 @@ func listed(v *uiRow, r *timeline.Row) uiListed {
 }
 
 // named is the list of that name; nil for one that is not remembered.
-func (k *uiLists) named(name string) *uiList {
+func (k *sentLists) named(name string) *sentList {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, l := range k.last {
@@ -77,7 +77,7 @@ func (k *uiLists) named(name string) *uiList {
 }
 
 // keep remembers a list, and gives its name.
-func (k *uiLists) keep(l *uiList) string {
+func (k *sentLists) keep(l *sentList) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.made++
@@ -86,23 +86,23 @@ func (k *uiLists) keep(l *uiList) string {
 	rows := 0
 	for i := len(k.last) - 1; i >= 0; i-- {
 		if rows += len(k.last[i].rows); i < len(k.last)-1 && (rows > mostListed || len(k.last)-i > mostLists) {
-			k.last = append([]*uiList(nil), k.last[i+1:]...)
+			k.last = append([]*sentList(nil), k.last[i+1:]...)
 			break
 		}
 	}
 	return l.name
 }
 
-// uiUpdate compares rows, one after the other, with a list that is known.
-type uiUpdate struct {
-	old  *uiList
+// updateView compares rows, one after the other, with a list that is known.
+type updateView struct {
+	old  *sentList
 	by   int // what numbers have grown by
 	at   int // where the next row is looked for
 	runs [][2]int
 }
 
 // sends reports whether the row must be sent, and notes where it is.
-func (u *uiUpdate) sends(row uiListed) bool {
+func (u *updateView) sends(row sentRow) bool {
 	for i := u.at; i < min(len(u.old.rows), u.at+mostGone); i++ {
 		was := u.old.rows[i]
 		if was.id != row.id {
@@ -128,8 +128,8 @@ func (u *uiUpdate) sends(row uiListed) bool {
 }
 
 // rest are the known rows behind the last one that was found: a page that was sent the first rows keeps them.
-func (u *uiUpdate) rest() []uiListed {
-	out := make([]uiListed, 0, len(u.old.rows)-u.at)
+func (u *updateView) rest() []sentRow {
+	out := make([]sentRow, 0, len(u.old.rows)-u.at)
 	for _, row := range u.old.rows[u.at:] {
 		if row.n > 0 {
 			row.n += u.by

@@ -11,7 +11,7 @@ import (
 // A page that knows the rows is sent those that are otherwise, and they make up what it would be sent without knowing any.
 func TestUIUpdate(t *testing.T) {
 	t.Parallel()
-	l := newUILab(t)
+	l := newLab(t)
 	for i := range 40 {
 		l.write(filepath.Join(l.env.Dir, "a.txt"), fmt.Sprint(i, "\n"))
 		l.run(l.env, "save", fmt.Sprint("a save that says something of its own: ", i))
@@ -101,9 +101,9 @@ func TestUIUpdate(t *testing.T) {
 // What is remembered is bounded, and rows that went, changed or moved are sent again.
 func TestUIUpdateOfRows(t *testing.T) {
 	t.Parallel()
-	rows := func(ids string) (out []uiListed) {
+	rows := func(ids string) (out []sentRow) {
 		for i, id := range ids {
-			out = append(out, uiListed{uint64(id) | 32, uint64(id), i + 1}) // a capital: otherwise than it was
+			out = append(out, sentRow{uint64(id) | 32, uint64(id), i + 1}) // a capital: otherwise than it was
 		}
 		return out
 	}
@@ -117,7 +117,7 @@ func TestUIUpdateOfRows(t *testing.T) {
 		{"abcdef", "bacdef", "[[-1 2] [2 4]]"},
 	} {
 		old, now := rows(c[0]), rows(c[1])
-		u := &uiUpdate{old: &uiList{rows: old}, by: len(now) - len(old)}
+		u := &updateView{old: &sentList{rows: old}, by: len(now) - len(old)}
 		for _, row := range now {
 			u.sends(row)
 		}
@@ -125,16 +125,16 @@ func TestUIUpdateOfRows(t *testing.T) {
 			t.Errorf("%s to %s: %s, not %s", c[0], c[1], got, c[2])
 		}
 	}
-	var k uiLists
-	first := k.keep(&uiList{rows: make([]uiListed, 10)})
+	var k sentLists
+	first := k.keep(&sentList{rows: make([]sentRow, 10)})
 	for range mostLists {
-		k.keep(&uiList{})
+		k.keep(&sentList{})
 	}
 	if len(k.last) != mostLists || k.named(first) != nil {
 		t.Errorf("%d lists", len(k.last))
 	}
-	k.keep(&uiList{rows: make([]uiListed, mostListed+1)})
-	name := k.keep(&uiList{rows: make([]uiListed, 1)})
+	k.keep(&sentList{rows: make([]sentRow, mostListed+1)})
+	name := k.keep(&sentList{rows: make([]sentRow, 1)})
 	if len(k.last) != 1 || k.named(name) == nil || k.named("") != nil {
 		t.Errorf("%d lists of many rows", len(k.last))
 	}

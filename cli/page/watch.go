@@ -13,7 +13,7 @@ import (
 )
 
 // watchTree looks at the tree where that is due and nobody else works with the project.
-func (s *uiSpace) watchTree(ctx context.Context) {
+func (s *space) watchTree(ctx context.Context) {
 	if !s.Watch.Due(time.Now()) {
 		return
 	}
@@ -37,7 +37,7 @@ func (s *uiSpace) watchTree(ctx context.Context) {
 }
 
 // Looked is when the tree was last looked at; "" for never.
-func (s *uiSpace) Looked() string {
+func (s *space) Looked() string {
 	s.Watch.Mu.Lock()
 	defer s.Watch.Mu.Unlock()
 	if s.Watch.At.IsZero() {
@@ -46,8 +46,8 @@ func (s *uiSpace) Looked() string {
 	return app.ViewTime(s.Watch.At)
 }
 
-// uiNow wants the tree looked at soon: the news tell what is found.
-func (s *uiSpace) uiNow() any {
+// now wants the tree looked at soon: the news tell what is found.
+func (s *space) now() any {
 	s.Watch.Hasten()
 	return map[string]string{"looked": s.Looked()}
 }

@@ -18,10 +18,10 @@ import (
 
 // What is done to the files beside all agents is news, and the row of now has it.
 func TestUIFollowsTheTree(t *testing.T) {
-	l := newUILab(t)
+	l := newLab(t)
 	place := l.logIn(l.ui(l.env).URL)
-	now := func() *uiCounts { return l.rows(place)[0].Changes }
-	if c := now(); c != nil && *c != (uiCounts{}) {
+	now := func() *countsView { return l.rows(place)[0].Changes }
+	if c := now(); c != nil && *c != (countsView{}) {
 		t.Fatalf("at first: %+v", c)
 	}
 	next := l.events(place)
@@ -49,7 +49,7 @@ func TestUIFollowsTheTree(t *testing.T) {
 			t.Errorf("the same news: %s", second)
 		}
 		first = second
-		var rows uiTimeline
+		var rows timelineView
 		l.get("/api/v1"+place+"/timeline", &rows)
 		if rows.News != second {
 			t.Errorf("the rows have %s, the news are %s", rows.News, second)
@@ -105,7 +105,7 @@ func TestTreeWatch(t *testing.T) {
 
 // What an agent's own file has since the last checkpoint is told beside the newest row and now, as such.
 func TestUITalkGoesOn(t *testing.T) {
-	l := newUILab(t)
+	l := newLab(t)
 	const session = "5ba1c0de-0000-4000-8000-000000000001"
 	file := filepath.Join(l.env.Home, ".claude", "projects", "p", session+".jsonl")
 	l.write(file, "")
@@ -124,7 +124,7 @@ func TestUITalkGoesOn(t *testing.T) {
 		t.Fatal(code, &errOut)
 	}
 	place := l.logIn(l.ui(l.env).URL)
-	talk := func(id string) (v uiTalk, text string) {
+	talk := func(id string) (v talkView, text string) {
 		l.get("/api/v1"+place+"/talk?id="+id, &v)
 		for _, m := range v.Messages {
 			if m.Since {

@@ -12,8 +12,8 @@ import (
 	"github.com/rewind-cli/rewind/cli/screen"
 )
 
-// pickByNumber is the picker of a terminal that can only print lines: a list, a number, the plan, y.
-func pickByNumber(ctx context.Context, s *Source) error {
+// byNumber is the picker of a terminal that can only print lines: a list, a number, the plan, y.
+func byNumber(ctx context.Context, s *Source) error {
 	const most = 20
 	c := s.C
 	list := s.answer(ctx, screen.Ask{What: screen.AskAll})

@@ -38,7 +38,7 @@ func runPick(ctx context.Context, c *app.Call) error {
 	s := NewSource(c, p)
 	in, out := c.Out.Stdin.(*os.File), c.Out.Stderr.(*os.File)
 	if c.Env.Getenv("TERM") == "dumb" {
-		return pickByNumber(ctx, s)
+		return byNumber(ctx, s)
 	}
 	scope, id := screen.InProject, ""
 	if c.Session != "" {
@@ -49,7 +49,7 @@ func runPick(ctx context.Context, c *app.Call) error {
 	what, err := screen.Show(ctx, in, out, m, s.answer)
 	c.Out.FullScreen(false)
 	if err != nil {
-		return pickByNumber(ctx, s) // no raw mode
+		return byNumber(ctx, s) // no raw mode
 	}
 	if rerr := s.report(); rerr != nil {
 		return rerr

@@ -40,7 +40,7 @@ func TestPickIsEscaped(t *testing.T) {
 			row := Row(r, timeline.Counts{Added: 1}, true, time.Now())
 			shown = append(shown, row.N, row.Why, row.Text, row.Note)
 		}
-		plan := pickPlan(&pickedPlan{what: "restore to " + PickedName(l), Back: "u"}, &restore.Restored{
+		plan := planOnScreen(&shownPlan{what: "restore to " + PickedName(l), Back: "u"}, &restore.Restored{
 			Create: []string{hostile("path")}, Delete: []string{hostile("path")}, Prompts: []string{hostile("undone")},
 			Skip:         []problem.Problem{{Path: hostile("path"), Reason: hostile("reason")}},
 			Others:       []restore.OtherWork{{Agent: "claude", Session: hostile("session"), Prompt: hostile("prompt"), Paths: 2}},
@@ -97,13 +97,13 @@ func TestLookNamesFiles(t *testing.T) {
 func TestPickQuestion(t *testing.T) {
 	l := &project.Listed{N: 3}
 	l.Prompt = "add tz\nto all of it"
-	p := &pickedPlan{what: "restore to " + PickedName(l), Back: "u", verb: report.RestoreCheckpoint}
-	plan := pickPlan(p, &restore.Restored{Delete: []string{"a", "b"}, Replace: []string{"c"},
+	p := &shownPlan{what: "restore to " + PickedName(l), Back: "u", verb: report.RestoreCheckpoint}
+	plan := planOnScreen(p, &restore.Restored{Delete: []string{"a", "b"}, Replace: []string{"c"},
 		Others: []restore.OtherWork{{Agent: "claude", Session: "5db0d5f6-0000", Paths: 2, Prompt: "parser"}}}, *l, 1)
 	if want := `restore to 3 "add tz" (deletes 2, replaces 1, 2 of claude 5db0d5f6)? u takes it back`; plan.Question != want {
 		t.Errorf("the question is %q, want %q", plan.Question, want)
 	}
-	if nothing := pickPlan(p, &restore.Restored{}, *l, 1); nothing.Question != "" {
+	if nothing := planOnScreen(p, &restore.Restored{}, *l, 1); nothing.Question != "" {
 		t.Errorf("nothing to do, and it asks %q", nothing.Question)
 	}
 }

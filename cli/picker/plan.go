@@ -20,8 +20,8 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// pickedPlan is a plan that was shown: what y does.
-type pickedPlan struct {
+// shownPlan is a plan that was shown: what y does.
+type shownPlan struct {
 	verb    report.RestoreVerb
 	options restore.Options
 	what    string                 // "restore to 3", in a question
@@ -75,7 +75,7 @@ func (s *Source) placeName(ctx context.Context, l *project.Listed) (string, erro
 
 // MakePlan makes the plan that a key asks for, by a dry run.
 func (s *Source) MakePlan(ctx context.Context, a screen.Ask) (*screen.Plan, error) {
-	p := &pickedPlan{verb: report.RestoreCheckpoint, what: "redo", did: "Redone", Back: "u"}
+	p := &shownPlan{verb: report.RestoreCheckpoint, what: "redo", did: "Redone", Back: "u"}
 	switch a.Verb {
 	case screen.Revert:
 		return s.planTurn(ctx, a.ID)
@@ -120,7 +120,7 @@ func (s *Source) MakePlan(ctx context.Context, a screen.Ask) (*screen.Plan, erro
 }
 
 // planOf runs a plan dry and keeps what it was made from.
-func (s *Source) planOf(ctx context.Context, p *pickedPlan) (*screen.Plan, error) {
+func (s *Source) planOf(ctx context.Context, p *shownPlan) (*screen.Plan, error) {
 	o := p.options
 	o.DryRun, o.Expect = true, nil
 	r, err := p.verb.Do(ctx, s.P, o)
@@ -146,11 +146,11 @@ func (s *Source) planOf(ctx context.Context, p *pickedPlan) (*screen.Plan, error
 	if err != nil {
 		return nil, err
 	}
-	return pickPlan(p, r, target, s.keepPlan(p)), nil
+	return planOnScreen(p, r, target, s.keepPlan(p)), nil
 }
 
 // keepPlan keeps a plan that is shown, and gives its token.
-func (s *Source) keepPlan(p *pickedPlan) int {
+func (s *Source) keepPlan(p *shownPlan) int {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	s.planned++ // an id is never used again: another page may still show the plan that had it
@@ -169,8 +169,8 @@ func LiteralPaths(paths string) (out []string) {
 	return out
 }
 
-// pickPlan shows a plan: what is moved, what goes, whose work goes too, and how to take it back.
-func pickPlan(p *pickedPlan, r *restore.Restored, target project.Listed, token int) *screen.Plan {
+// planOnScreen shows a plan: what is moved, what goes, whose work goes too, and how to take it back.
+func planOnScreen(p *shownPlan, r *restore.Restored, target project.Listed, token int) *screen.Plan {
 	out := &screen.Plan{Token: token}
 	fact := func(st screen.Style, text string) { out.Facts = append(out.Facts, screen.Text(st, text)) }
 	title := strings.ToUpper(p.what[:1]) + p.what[1:]

@@ -35,12 +35,12 @@ func (s *Source) planTurn(ctx context.Context, id string) (*screen.Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	return s.planOfRevert(ctx, &pickedPlan{Back: "u", revert: &revert.Options{Conflicts: work.KeepBlock,
+	return s.planOfRevert(ctx, &shownPlan{Back: "u", revert: &revert.Options{Conflicts: work.KeepBlock,
 		Work: work.Named{Checkpoint: l}, Args: l.ID.String()[:app.ShortID]}}, others)
 }
 
 // planOfRevert runs a revert dry and keeps what it was made from.
-func (s *Source) planOfRevert(ctx context.Context, p *pickedPlan, others []string) (*screen.Plan, error) {
+func (s *Source) planOfRevert(ctx context.Context, p *shownPlan, others []string) (*screen.Plan, error) {
 	o := *p.revert
 	o.DryRun, o.Expect = true, nil
 	r, err := revert.Revert(ctx, s.P, o)
@@ -79,7 +79,7 @@ func (s *Source) planOfRevert(ctx context.Context, p *pickedPlan, others []strin
 }
 
 // doRevert does the plan that was shown, or gives it as it is now.
-func (s *Source) doRevert(ctx context.Context, p *pickedPlan) (said string, now *screen.Plan, err error) {
+func (s *Source) doRevert(ctx context.Context, p *shownPlan) (said string, now *screen.Plan, err error) {
 	r, err := revert.Revert(ctx, s.P, *p.revert)
 	var moved *restore.PlanChangedError
 	if errors.As(err, &moved) {

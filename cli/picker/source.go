@@ -28,7 +28,7 @@ type Source struct {
 	Rows    map[string]*timeline.Row // by the ids that screen has
 	Keep    bool                     // rows stay known when others are read: several pages look
 	Present *timeline.Present
-	Plans   map[int]*pickedPlan
+	Plans   map[int]*shownPlan
 	planned int
 	Done    []doneRestore // what was done, in order
 	Watch   *TreeWatch    // notes looks at the tree; nil: nobody watches it
@@ -37,7 +37,7 @@ type Source struct {
 }
 
 func NewSource(c *app.Call, p *project.Project) *Source {
-	return &Source{C: c, P: p, Busy: make(chan struct{}, 1), Rows: map[string]*timeline.Row{}, Plans: map[int]*pickedPlan{}, shownHunks: map[string]shownHunk{}}
+	return &Source{C: c, P: p, Busy: make(chan struct{}, 1), Rows: map[string]*timeline.Row{}, Plans: map[int]*shownPlan{}, shownHunks: map[string]shownHunk{}}
 }
 
 // LogAt is the place of the log's end: another word whenever something was recorded.
