@@ -35,20 +35,25 @@ func Undo(ctx context.Context, p *project.Project, o Options) (*Restored, error)
 			return nil, err
 		}
 		past := newPast(r, ops)
-		s, plan, err := r.firstStep(past)
-		if err != nil {
-			return nil, err
-		}
-		steps := []undoStep{*s}
-		for len(steps) < o.Steps {
-			next, err := r.stepBelow(past, *s)
-			if err != nil {
-				return nil, err
+		var steps []undoStep
+		var plan *treeio.Plan
+		for len(steps) < max(o.Steps, 1) {
+			var s *undoStep
+			if r.filesStay(steps) {
+				s, plan, err = r.stepFromNow(past)
+			} else {
+				s, err = r.stepBelow(past, steps[len(steps)-1])
+				plan = nil
 			}
-			if next == nil {
+			switch {
+			case err != nil:
+				return nil, err
+			case s == nil && len(steps) == 0:
+				return nil, &project.NothingError{What: UndoVerb}
+			case s == nil:
 				return nil, &project.FewStepsError{What: UndoVerb, Have: len(steps)}
 			}
-			steps, s, plan = append(steps, *next), next, nil
+			steps = append(steps, *s)
 		}
 		return r.undoTo(ops, steps, plan)
 	})
@@ -56,11 +61,16 @@ func Undo(ctx context.Context, p *project.Project, o Options) (*Restored, error)
 
 // undoStep is one step of an undo: to a state of the project.
 type undoStep struct {
-	state manifest.Checkpoint // of the root, the rules and the coverage that the state has
+	state manifest.Checkpoint // of the root, the rules and the coverage that the state has; no root: the files stay
 	named manifest.CheckpointID
 	below uint64              // where the next step begins to look; 0: below state
 	back  *manifest.Operation // what the step takes back; nil: work is undone
 	left  *manifest.Operation // the operation that left the state; nil for a checkpoint
+}
+
+// filesStay reports whether the files are still as they are now after steps.
+func (r *Run) filesStay(steps []undoStep) bool {
+	return r.Options.Half == conversation.ConversationOnly || !slices.ContainsFunc(steps, func(s undoStep) bool { return s.state.Root != (oid.ID{}) })
 }
 
 // undoTo plans the way through steps; plan is that of the only one, where it was made to find it.
@@ -99,9 +109,9 @@ func (r *Run) undoTo(ops []manifest.Operation, steps []undoStep, plan *treeio.Pl
 	return plan, nil
 }
 
-// firstStep finds the first step from the working tree that has something to do. plan is set where making it
-// was the only way to know.
-func (r *Run) firstStep(past *past) (*undoStep, *treeio.Plan, error) {
+// stepFromNow finds the next step while the files are as they are now, nil for none. plan is set where making it was the
+// only way to know.
+func (r *Run) stepFromNow(past *past) (*undoStep, *treeio.Plan, error) {
 	type view struct {
 		root, rules, coverage oid.ID
 		held                  int
@@ -165,7 +175,7 @@ func (r *Run) firstStep(past *past) (*undoStep, *treeio.Plan, error) {
 			if err := r.pathsExist(roots...); err != nil {
 				return nil, nil, err
 			}
-			return nil, nil, &project.NothingError{What: UndoVerb}
+			return nil, nil, nil
 		}
 	}
 }
