@@ -64,7 +64,7 @@ type scriptView struct {
 const completeName = "__complete"
 
 func complete(ctx context.Context, words []string, env account.Env, o *app.Output) error {
-	before := "" // of the word being typed, and not to be said again
+	before := "" // the part of the word that is typed already and not offered again
 	if len(words) == 3 && words[0] == "--bash" {
 		words, before = bashWords(words[1], words[2])
 	}

@@ -187,7 +187,7 @@ func statuses(c *app.Command) []exitStatus {
 	return out
 }
 
-// wrapUsage breaks a usage line between its parts. What stands in brackets is one.
+// wrapUsage breaks a usage line between its parts. A text in brackets is one part.
 func wrapUsage(usage string, width int) []string {
 	var lines, parts []string
 	depth, from := 0, 0

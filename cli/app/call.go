@@ -133,7 +133,7 @@ func (c *Call) OpenOptions() project.OpenOptions {
 	return project.OpenOptions{Env: c.Env, Root: c.Root, Progress: c.Out.progress(), Waiting: c.waiting()}
 }
 
-// waiting tells a person, once, why nothing happens; nil where nobody would see it.
+// waiting returns a function that prints, once, why nothing happens; nil where there is no terminal to print on.
 func (c *Call) waiting() func(pid int) {
 	if !c.Out.ErrTerm || c.Quiet {
 		return nil

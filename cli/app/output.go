@@ -332,5 +332,5 @@ func Quote(s string) string { return fmt.Sprintf("%q", s) }
 type Stdio struct {
 	In       io.Reader
 	Out, Err io.Writer
-	Progress project.Progress // is told how long work goes on, instead of a line on Err; nil: the line
+	Progress project.Progress // gets the reports on long work, instead of the line on Err; nil: the line is printed
 }

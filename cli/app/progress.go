@@ -27,7 +27,7 @@ const (
 	meterStale = time.Second // after that without a report the line tells how long it takes
 )
 
-// progress is what the engine reports to; nil where nobody would see it.
+// progress returns the function that the engine reports to; nil where there is no terminal to show it on.
 func (o *Output) progress() project.Progress {
 	if o.watched != nil {
 		return o.watched

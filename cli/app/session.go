@@ -67,7 +67,7 @@ func viewChoices(choices []conversation.SessionInfo) (out []choiceView) {
 	return out
 }
 
-// quietSince is when something was said in a session last.
+// quietSince is the time of a session's last message, or of its last hook where no message is known.
 func quietSince(s conversation.SessionInfo) time.Time {
 	if s.Said.IsZero() {
 		return s.Seen
@@ -75,8 +75,7 @@ func quietSince(s conversation.SessionInfo) time.Time {
 	return s.Said
 }
 
-// choiceText tells a session from others: how long it has been quiet, and what
-// was said in it first.
+// choiceText distinguishes a session from others: the time since its last message, and its first prompt.
 func choiceText(s conversation.SessionInfo, now time.Time) string {
 	text := strings.TrimSpace(s.Agent+" "+s.ID) + ", " + FormatAge(now.Sub(quietSince(s)))
 	if label := s.Label(); s.Title != "" && label != s.First && label != s.Last {

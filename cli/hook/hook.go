@@ -107,7 +107,7 @@ func Run(words, args []string, env account.Env, stdio app.Stdio, command runComm
 		return 0
 	}
 	if len(response.Stdout) > 0 {
-		_, _ = stdio.Out.Write(response.Stdout) // there is nobody to tell
+		_, _ = stdio.Out.Write(response.Stdout) // an error here has no reader
 	}
 	if response.Stderr != "" {
 		_, _ = io.WriteString(stdio.Err, response.Stderr)

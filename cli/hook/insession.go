@@ -73,7 +73,7 @@ func (h *process) outlive(words, variables []string) string {
 	if err != nil {
 		return failed(err)
 	}
-	// A file, not a pipe: a process that writes to a pipe nobody reads is killed.
+	// A file, not a pipe: a process that writes to a pipe without a reader is killed.
 	out, err := os.CreateTemp(filepath.Join(h.Project.StoreDir(), "tmp"), ".tmp-answer-*")
 	if err != nil {
 		return failed(err)

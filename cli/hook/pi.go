@@ -167,10 +167,10 @@ func (c *piCall) serve(ctx context.Context) {
 	}
 }
 
-// piInforms is the first version of the extension that gives the model what it is told.
+// piInforms is the first version of the extension that passes notices on to the model.
 const piInforms = 2
 
-// inform gives the model what it is still to be told; an older extension would lose it.
+// inform passes the pending notices on to the model; an older extension would lose them.
 func (c *piCall) inform(ctx context.Context) {
 	if c.q.Extension < piInforms || !hookio.CanInform(c.event) {
 		return

@@ -35,10 +35,10 @@ type process struct {
 
 	opened  atomic.Bool // for await: the project was found, or there is none
 	patient atomic.Bool // for await: a person waits for what takes as long as it takes
-	late    atomic.Bool // from await: nobody prints the answer any more
+	late    atomic.Bool // from await: the answer is not printed any more
 }
 
-// run answers the event, and gives the agent what it is still to be told.
+// run answers the event, and adds the notices that the agent has not got yet.
 func (h *process) run(ctx context.Context) hookio.Response {
 	r := h.respond(ctx)
 	if h.Project != nil {

@@ -66,7 +66,7 @@ func (s *space) begin(ctx context.Context) {
 			return
 		}
 		if release, err := s.take(ctx); err == nil {
-			_, _ = s.startNow(ctx) // whoever asks is told what is wrong
+			_, _ = s.startNow(ctx) // an error is returned to the request that needs it
 			release()
 		}
 		s.makeAll() // then: it takes longer, and is asked for later
@@ -175,7 +175,7 @@ func (s *space) makeAll() {
 		a.all, a.allAt, a.making = all, time.Now(), nil
 		a.mu.Unlock()
 		close(made)
-		time.AfterFunc(aheadFresh, func() { // nobody came: it is large
+		time.AfterFunc(aheadFresh, func() { // no page asked for it, and it is large
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			if a.all == all {

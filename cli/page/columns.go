@@ -138,7 +138,7 @@ func (c *columnsView) add(v *rowView, r *timeline.Row) {
 func (t *timelineView) encoded() (web.Encoded, error) {
 	c := t.Columns
 	c.IDs = c.ids.String()
-	if t.Graph != nil { // shared with nobody
+	if t.Graph != nil { // no other list shares it
 		t.Lanes = []int{}
 		for i, column := range t.Graph.Column {
 			if n := len(t.Lanes); i > 0 && t.Lanes[n-2] == column {

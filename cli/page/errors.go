@@ -18,7 +18,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
-// failure is an error as the page is told it.
+// failure is an error in the form that the page gets.
 type failure struct {
 	shown  app.Failure
 	status int
@@ -30,7 +30,7 @@ func (e *failure) Status() int { return e.status }
 
 func (e *failure) Hint() string { return e.shown.Hint }
 
-// told explains an error as the command line does, with a hint that the page can follow. A status from 500 on is a fault,
+// told returns an error with the command line's message and a hint that the page can follow. A status from 500 on is a fault,
 // of the store, the disk or the machine; whatever comes of what is asked, or of what happened meanwhile, is below.
 func told(err error) error {
 	if err == nil {

@@ -72,7 +72,7 @@ func (s *space) history(ctx context.Context, args web.Args) (any, error) {
 	}
 	v := show.HistoryPrinter{C: s.C, P: s.P, H: h, Patch: true}
 	if h.Step != nil {
-		v.Present, _ = rows.Look(ctx, s.P) // without it, it is told what is known
+		v.Present, _ = rows.Look(ctx, s.P) // without the present state, the recorded versions are shown
 	}
 	v.M = timeline.NewMakers(s.P, v.Present)
 	out := versionsView{PathView: app.ViewPath(path), Versions: []versionView{}, More: h.More}
@@ -172,7 +172,7 @@ func (s *space) sideOf(ctx context.Context, args web.Args, path string) (*manife
 	return e, nil
 }
 
-// Raw is a version of a file. It waits for nobody, and nobody for it: a large one is read for long.
+// Raw is a version of a file. It takes no turn with other requests, since a large file takes long to read.
 func (s *space) Raw(ctx context.Context, args web.Args) (*web.Raw, error) {
 	if err := s.there(); err != nil {
 		return nil, err

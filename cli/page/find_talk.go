@@ -20,7 +20,7 @@ type saidView struct {
 	Person  bool     `json:"person,omitempty"`
 	Prompt  bool     `json:"prompt,omitempty"`
 	Tool    string   `json:"tool,omitempty"`
-	Text    string   `json:"text"` // what stands around it
+	Text    string   `json:"text"` // the text around the match
 	Event   string   `json:"event"`
 	At      int      `json:"at"` // its place in the conversation, from 1
 	Time    string   `json:"time"`
@@ -33,7 +33,7 @@ const (
 	aroundSaid    = 100 // bytes before what was found, and twice as many after it
 )
 
-// searchTalk streams what was said, a line of JSON each.
+// searchTalk streams the messages that match, one line of JSON each.
 func (s *space) searchTalk(ctx context.Context, m *search.Matcher, out io.Writer) error {
 	newest, err := s.newestTalk(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *space) searchTalk(ctx context.Context, m *search.Matcher, out io.Writer
 	return err
 }
 
-// around is what stands around the first match in a line.
+// around is the text around the first match in a line.
 func around(m *search.Matcher, line string) string {
 	from := 0
 	for len(line)-from > aroundSaid { // the match is in the rest as long as that has one

@@ -24,7 +24,7 @@ type lineRunView struct {
 	Count int    `json:"count"`
 	Who   string `json:"who"`
 	Own   bool   `json:"own"`  // the row's work brought them, or could have
-	Sure  bool   `json:"sure"` // nobody else could have
+	Sure  bool   `json:"sure"` // no other author is possible
 }
 
 // linesView answers by what blame says. Of a file that has no lines, or is gone, it says nothing.

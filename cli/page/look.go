@@ -32,8 +32,8 @@ type fileDiffView struct {
 	Patch   string   `json:"patch,omitempty"`
 	Left    bool     `json:"left,omitempty"`   // the patch is to be asked for
 	Unread  bool     `json:"unread,omitempty"` // its lines are not known: no checkpoint has it
-	Cut     bool     `json:"cut,omitempty"`    // the patch goes on; only of a page that is a file
-	By      string   `json:"by,omitempty"`     // who changed it; "" where nobody but the person did, or it is not known
+	Cut     bool     `json:"cut,omitempty"`    // the patch is cut here; only in a page that is a file
+	By      string   `json:"by,omitempty"`     // who changed it; "" where only a person did, or where it is not known
 	Calls   []string `json:"calls,omitempty"`  // the agents' ids of the calls that did
 	Mixed   bool     `json:"mixed,omitempty"`  // several changed it, or could have: whose each line is can be asked
 	// Whose says of lines that came whose they are, where that is not the row's alone; only of a page that is a file.

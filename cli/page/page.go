@@ -235,7 +235,7 @@ func (e *portTakenError) Explain(f *app.Failure) {
 	f.Code, f.Hint = app.ExitBusy, "rewind ui takes a port that is free"
 }
 
-// openBrowser starts the person's browser; false where there is none, or nobody to look.
+// openBrowser starts the person's browser; false where there is none, or no display.
 func openBrowser(ctx context.Context, getenv func(string) string, address string) bool {
 	names := []string{"xdg-open"}
 	switch {

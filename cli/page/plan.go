@@ -88,7 +88,7 @@ func (s *space) Plan(ctx context.Context, body json.RawMessage) (any, error) {
 			return nil, told(err)
 		}
 		s.Mu.Lock()
-		delete(s.Plans, whole.Token) // nobody is shown it
+		delete(s.Plans, whole.Token) // it is not shown
 		s.Mu.Unlock()
 		paths := make([]string, len(whole.Files))
 		for i, f := range whole.Files {

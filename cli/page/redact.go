@@ -13,7 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/ignore"
 )
 
-// redactedMark stands where something was left out of a text.
+// redactedMark replaces what was left out of a text.
 const redactedMark = "[redacted]"
 
 // secretForms are keys and tokens as their makers write them.
@@ -48,7 +48,7 @@ type redactor struct {
 	replace *strings.Replacer
 	calls   map[string]bool // tool calls that were about precious files
 	short   map[string]bool // values that are not looked for alone: they stand everywhere
-	places  machinePlaces   // of this machine, which others are not told
+	places  machinePlaces   // directories of this machine, which are not shared
 
 	count   int             // places in texts
 	leftOut map[string]bool // precious files that the rows are about
@@ -144,7 +144,7 @@ func (r *redactor) cut(s string) string {
 // patch is a patch without secrets: its lines stay lines, and their signs.
 func (r *redactor) patch(s string) string { return r.redact(s, 1) }
 
-// redact also tells files as others are told them.
+// redact also replaces this machine's directories in file names.
 func (r *redactor) redact(s string, keep int) string { return r.places.told(r.secrets(s, keep)) }
 
 // secrets keeps of each further line of what it replaces that many bytes.

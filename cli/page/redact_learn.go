@@ -12,11 +12,11 @@ import (
 	"unicode/utf16"
 )
 
-// Bounds of what is looked for of precious files. Past them no text is shown: nobody knows what is in it.
+// Bounds of what is looked for of precious files. Past them no text is shown, since it could contain secrets.
 const (
 	maxValues     = 50_000
 	maxValueBytes = 8 << 20
-	leastValue    = 6 // bytes: anything shorter stands everywhere
+	leastValue    = 6 // bytes: anything shorter occurs everywhere
 )
 
 // usualValues say nothing, wherever they stand.
@@ -82,7 +82,7 @@ func (r *redactor) leaves(v any) {
 	}
 }
 
-// quoted takes what stands between quotes, but for the names of fields.
+// quoted takes the texts between quotes, except the names of fields.
 func (r *redactor) quoted(line string) {
 	for i := 0; i < len(line); i++ {
 		q := line[i]
@@ -109,7 +109,7 @@ func (r *redactor) quoted(line string) {
 	}
 }
 
-// value takes what is behind a separator: as it stands, without a comment, without quotes and commas.
+// value takes the text behind a separator in three forms: unchanged, without a comment, and without quotes and commas.
 func (r *redactor) value(s string) {
 	const around = " \t\r\n\"',;`[]{}"
 	r.keep(strings.Trim(s, around))

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// machinePlaces tell files as somebody elsewhere is told them: those of the project from its root on, others from ~.
+// machinePlaces shortens file names for a reader on another machine: files of the project begin at its root, others at ~.
 // The longer place comes first.
 type machinePlaces []machinePlace
 
 type machinePlace struct {
 	from, to string
-	inside   bool // what follows is told alone
-	alone    bool // only where a path begins: the name is short, and stands in others
+	inside   bool // only the part behind it is kept
+	alone    bool // only at the beginning of a path: the name is short and is part of other names
 }
 
 // newMachinePlaces takes a project's root and a home directory, "" for none, each also as links lead to it, as JSON
@@ -52,7 +52,7 @@ func newMachinePlaces(root, home string) machinePlaces {
 	return out
 }
 
-// told is a text with those places told so.
+// told is the text with those places shortened.
 func (all machinePlaces) told(s string) string {
 	for _, p := range all {
 		if strings.Contains(s, p.from) {
@@ -93,7 +93,7 @@ func (p machinePlace) told(s string) string {
 	}
 }
 
-// ofName reports whether a byte goes on with a file's name.
+// ofName reports whether a byte can continue a file's name.
 func ofName(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.'
 }

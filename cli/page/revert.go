@@ -127,7 +127,7 @@ func (s *space) planRevert(ctx context.Context, o revert.Options) (*planView, er
 	return v, nil
 }
 
-// applyRevert does what a plan said.
+// applyRevert carries out a plan.
 func (s *space) applyRevert(ctx context.Context, p plannedRevert) (done, changed any, err error) {
 	r, err := revert.Revert(ctx, s.P, p.options)
 	var moved *restore.PlanChangedError

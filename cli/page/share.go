@@ -37,7 +37,7 @@ const (
 	sharedLooks  = 40 << 20       // packed bytes of all looks
 	sharedTalk   = 24 << 20       // and of the conversation
 	sharedAtOnce = 200            // rows whose owners are asked for together
-	sharedBlames = 1000           // files of several, of which whose each line is stands there
+	sharedBlames = 1000           // files with several authors for which the page has the author of each line
 )
 
 // ExportedPageView is what ui --export-html --json prints.
@@ -169,7 +169,7 @@ type sharing struct {
 	checkpoints int
 	cut, unread int
 	blamed      int  // files whose lines were asked for
-	partial     bool // more was said after the newest checkpoint, which is not in it
+	partial     bool // the conversation has later messages than the newest checkpoint, and they are left out
 }
 
 // tell says on stderr what is not in the file.
@@ -280,7 +280,7 @@ func (c *countingWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// learn looks for precious files in the states of the rows, and for what stands in them.
+// learn looks for precious files in the states of the rows, and for the values in them.
 func (x *sharing) learn(ctx context.Context) error {
 	seen := map[string]bool{} // paths and contents
 	take := func(path string, e *manifest.Entry) error {

@@ -126,7 +126,7 @@ func (x *sharing) clean(r *timeline.Row) {
 	r.Tool, r.Summary = x.redact.text(r.Tool), x.redact.summary(r.Summary, x.p.Root())
 }
 
-// cleanWork does that for what an agent did; nil is nobody's.
+// cleanWork does the same for an agent's work; nil stays nil.
 func (x *sharing) cleanWork(w *attribution.Work) *attribution.Work {
 	if w == nil {
 		return nil
@@ -259,7 +259,7 @@ func wholeLines(s string, most int) string {
 	return s[:strings.LastIndexByte(s[:most], '\n')+1]
 }
 
-// talk writes what was said, each message once.
+// talk writes the messages, each of them once.
 func (x *sharing) talk(ctx context.Context, written *countingWriter) error {
 	before := written.n
 	part := sharedPart{x: x, list: &x.index.Messages}

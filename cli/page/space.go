@@ -74,7 +74,7 @@ func (s *space) known(ctx context.Context, ids ...string) error {
 	return nil
 }
 
-// take waits until nobody else works with the project, which must be there.
+// take waits until no other request works with the project, which must exist.
 func (s *space) take(ctx context.Context) (release func(), err error) {
 	select {
 	case s.Busy <- struct{}{}:
@@ -133,7 +133,7 @@ func (s *space) Ask(ctx context.Context, what string, args web.Args) (v any, err
 	if err := s.known(ctx, args("id"), args("other")); err != nil {
 		return nil, told(err)
 	}
-	if what == "lines" { // it reads long, and only that: nobody waits for it
+	if what == "lines" { // it only reads, for long, so that other requests need not wait for it
 		release()
 		release = func() {}
 	}

@@ -19,12 +19,12 @@ import (
 type talkView struct {
 	Messages []messageView `json:"messages"`
 	Earlier  bool          `json:"earlier"`
-	Partial  bool          `json:"partial,omitempty"` // more was said since, which cannot be had
+	Partial  bool          `json:"partial,omitempty"` // there are later messages, which are not available
 }
 
 type messageView struct {
 	Here   bool       `json:"here,omitempty"`  // the row begins with it
-	Since  bool       `json:"since,omitempty"` // no checkpoint has it: it stands in the agent's own file
+	Since  bool       `json:"since,omitempty"` // in no checkpoint yet: read from the agent's own file
 	At     int        `json:"at"`
 	Event  string     `json:"event"`
 	Time   string     `json:"time"`

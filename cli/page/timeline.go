@@ -130,7 +130,7 @@ func (s *space) timelineOf(ctx context.Context, scope screen.Scope, limit int, l
 	if known != nil {
 		update = &updateView{old: known, by: got.Total - known.total}
 		if limit > 0 {
-			out.Graph = nil // the page's own goes on
+			out.Graph = nil // the page keeps its own
 		}
 	}
 	turns := s.revertedTurns(ctx, got.List)
@@ -217,7 +217,7 @@ func (s *space) sessions(ctx context.Context) (any, error) {
 	return map[string]any{"sessions": out}, nil
 }
 
-// viewRow is a row without its counts. A file of the project that a call is about is told from root on.
+// viewRow is a row without its counts. The file of a call is named relative to root, if it is in the project.
 func viewRow(row screen.Row, r *timeline.Row, root string) rowView {
 	v := rowView{ID: row.ID, N: row.N, Time: app.ViewTime(r.Time), Kind: string(r.Kind), Why: row.Why, Text: row.Text, Note: row.Note, Name: row.Name,
 		Pinned: row.Pinned, Prompt: row.Prompt, Dim: row.Dim, After: r.Side == timeline.After, Agent: r.Agent, Session: r.Session}

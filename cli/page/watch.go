@@ -12,7 +12,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 )
 
-// watchTree looks at the tree where that is due and nobody else works with the project.
+// watchTree looks at the tree when that is due and no other request works with the project.
 func (s *space) watchTree(ctx context.Context) {
 	if !s.Watch.Due(time.Now()) {
 		return

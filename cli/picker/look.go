@@ -78,7 +78,7 @@ func (s *Source) Differing(ctx context.Context, from manifest.Checkpoint, to *ma
 	return files, err
 }
 
-// own are the changes that a row stands for.
+// own are the changes of a row itself.
 func (s *Source) own(ctx context.Context, r *timeline.Row) (*screen.Look, error) {
 	files, err := s.OwnFiles(ctx, r)
 	if err != nil {
@@ -189,7 +189,7 @@ func patchLines(patch string, n int) (out []screen.Line) {
 		case strings.HasPrefix(text, "-"):
 			style = screen.Red
 		}
-		const longest = 2000 // bytes: nobody reads more of a line here
+		const longest = 2000 // bytes: more of a line is not readable here
 		if len(text) > longest {
 			text = strings.ToValidUTF8(text[:longest], "") + "…"
 		}
@@ -198,7 +198,7 @@ func patchLines(patch string, n int) (out []screen.Line) {
 	return out
 }
 
-// talkLines show what was said, the oldest first.
+// talkLines are the messages as lines, the oldest first.
 func talkLines(said []conversation.Saying) (out []screen.Line) {
 	for _, what := range said {
 		style, before := screen.Plain, ""
@@ -253,7 +253,7 @@ func (s *Source) log(ctx context.Context) ([]screen.Line, error) {
 	return out, nil
 }
 
-// LookTitle says which changes a row stands for.
+// LookTitle is the heading above the changes of a row.
 func LookTitle(r *timeline.Row) string {
 	if r.Kind == timeline.Now {
 		return "what changed since"

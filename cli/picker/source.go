@@ -31,7 +31,7 @@ type Source struct {
 	Plans   map[int]*shownPlan
 	planned int
 	Done    []doneRestore // what was done, in order
-	Watch   *TreeWatch    // notes looks at the tree; nil: nobody watches it
+	Watch   *TreeWatch    // notes looks at the tree; nil: it is not watched
 
 	shownHunks map[string]shownHunk // by the ids that screen has
 }
@@ -174,7 +174,7 @@ func (s *Source) report() (err error) {
 	return err
 }
 
-// talk is what was said up to the end of a row's turn, and the line with which that turn begins.
+// talk is the conversation up to the end of a row's turn, and the number of the line where that turn begins.
 func (s *Source) talk(ctx context.Context, r *timeline.Row) ([]screen.Line, int) {
 	l := TalkOf(ctx, s.P, r)
 	if l == nil || l.Transcript == nil {
@@ -235,7 +235,7 @@ func TalkOf(ctx context.Context, p *project.Project, r *timeline.Row) *project.L
 		return nil
 	})
 	if err != nil {
-		return r.Checkpoint // it is gone: what was said before is still there
+		return r.Checkpoint // it is gone; the messages before it are still there
 	}
 	return l
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
-// The working tree tells nobody that it changed: while a page looks, it is looked at again and again.
+// The working tree gives no sign of a change, so it is scanned again and again while a page is open.
 const (
 	// treeEvery is how long it is left alone at least, and treeRest how many times as long as the last look took:
 	// looking costs a fiftieth of a core at most.

@@ -175,7 +175,7 @@ func Keeps(c *app.Call, r *restore.Restored) string {
 	return "rewind restore " + r.Checkpoint.ID.String()[:app.ShortID] + " -- " + strings.Join(words, " ")
 }
 
-// alone are the commands that take back the work of one of several sessions, where nobody knows which is meant.
+// alone are the commands that undo the work of one of several sessions, where it is not clear which one is meant.
 func alone(r *restore.Restored) (commands []string) {
 	for _, o := range r.Others {
 		if o.Alone != nil {
@@ -327,7 +327,7 @@ func nameSkipped(o *app.Output, skips []problem.Problem) {
 	}
 }
 
-// Changed reports whether a file differs, or is to be told of.
+// Changed reports whether any file differs, or has to be named.
 func Changed(r *restore.Restored) bool {
 	return len(r.Create)+len(r.Replace)+len(r.Delete)+len(r.Mode)+len(r.Skip) > 0
 }

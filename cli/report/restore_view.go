@@ -23,11 +23,11 @@ type RestoredView struct {
 	Others           []otherView        `json:"others,omitempty"`           // whose work goes too
 	Outside          []app.PathView     `json:"outside,omitempty"`          // what goes too, of the person
 	Instead          string             `json:"instead,omitempty"`          // the command that keeps the work of others
-	Unclear          bool               `json:"unclear,omitempty"`          // several sessions' work goes, and nobody knows which is meant
-	Undone           []string           `json:"prompts,omitempty"`          // what was said behind the target
+	Unclear          bool               `json:"unclear,omitempty"`          // the work of several sessions is undone, and it is not clear which session is meant
+	Undone           []string           `json:"prompts,omitempty"`          // the prompts behind the target
 	DryRun           bool               `json:"dry_run"`
 	NotCaptured      int                `json:"not_captured,omitempty"`    // paths that the target is without: they stay as they are
-	Notice           *string            `json:"notice"`                    // what agents are told at their next prompt; null where none is
+	Notice           *string            `json:"notice"`                    // the notice that agents get at their next prompt; null: none
 	ForgottenPaths   int                `json:"forgotten_paths,omitempty"` // that the operation changed, and that were forgotten since
 	Forgotten        []app.PathView     `json:"forgotten,omitempty"`       // of these, those whose names are known
 }

@@ -106,7 +106,7 @@ func ReportReverted(c *app.Call, r *revert.Reverted, flags *RevertFlags, told, c
 	return nil
 }
 
-// PrintReverted prints a plan, or what was done where no plan was shown. open: nobody said what becomes of the conflicts.
+// PrintReverted prints a plan, or what was done where no plan was shown. open: the conflicts have no choice yet.
 func PrintReverted(c *app.Call, r *revert.Reverted, flags *RevertFlags, open bool) {
 	o := c.Out
 	verb := "Reverted"

@@ -107,7 +107,7 @@ func RevertFacts(c *app.Call, r *revert.Reverted, open bool) (facts []string) {
 	if n := len(r.Forgotten); n > 0 {
 		fact("%s, since the history of %s was forgotten: %s", did("Stays", "Would stay"), app.Plural(n, "file", "files"), pathsText(r.Forgotten))
 	}
-	left := slices.DeleteFunc(slices.Clone(r.NotCovered), func(path string) bool { // what is skipped is told of anyway
+	left := slices.DeleteFunc(slices.Clone(r.NotCovered), func(path string) bool { // skipped paths are listed anyway
 		return slices.ContainsFunc(r.Skip, func(p problem.Problem) bool { return p.Path == path })
 	})
 	if n := len(left); n > 0 {

@@ -13,10 +13,10 @@ import (
 // maxQuoted is how many columns of a prompt name a checkpoint in a sentence.
 const maxQuoted = 40
 
-// Quoted is an escaped text as it stands in a sentence.
+// Quoted is an escaped text in quotes, for use within a sentence.
 func Quoted(text string) string { return `"` + screen.Clip(text, maxQuoted) + `"` }
 
-// Briefly names a checkpoint in a sentence as people do: its number, its name or what was said.
+// Briefly names a checkpoint within a sentence: by its number, its name or its prompt.
 // A safety checkpoint has no number: it is the state before what it was taken for.
 func Briefly(l project.Listed) string {
 	var who string

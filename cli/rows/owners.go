@@ -242,7 +242,7 @@ func OwnerCounts(all Owned, whose map[AgentSession]string, session string) (coun
 	return counts, among
 }
 
-// WorkName is the name of a session where it stands beside others; among are their ids.
+// WorkName is the name of a session in a list of several; among are the ids of these.
 func WorkName(w *attribution.Work, whose map[AgentSession]string, among map[string]bool) string {
 	if name := whose[AgentSession{w.Agent, w.Session}]; name != "" {
 		return name

@@ -43,7 +43,7 @@ func RowWhy(r *timeline.Row) string {
 	case r.Kind == timeline.Operation:
 		return OperationVerb(r.Operation)
 	case r.Kind == timeline.Prompt, r.Kind == timeline.Message:
-		return string(r.Kind) // a prompt is also a session's start that stands for one
+		return string(r.Kind) // a session's start that has a prompt is a prompt, too
 	}
 	return Reason(*r.Checkpoint)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// TornFiles are the files that a checkpoint holds no state of. That this cannot be told is a warning.
+// TornFiles are the files that were being written when the checkpoint was taken. If they cannot be found out, that is a warning.
 func TornFiles(ctx context.Context, c *app.Call, p *project.Project, of manifest.Checkpoint) (map[string]bool, error) {
 	torn, err := inspect.TornFiles(ctx, p, of)
 	if err != nil && ctx.Err() == nil {

@@ -100,7 +100,7 @@ type Rows struct {
 type Row struct {
 	ID     string // unlike all others
 	Is     RowKind
-	N      string // its number, or what stands there
+	N      string // its number, or the text in its place
 	Age    string
 	Why    string
 	Text   string
@@ -113,7 +113,7 @@ type Row struct {
 	Dim    bool // not of the story: a safety checkpoint
 }
 
-// RowKind says what a row stands for.
+// RowKind is the kind of a row.
 type RowKind uint8
 
 // Kinds of rows.

@@ -29,7 +29,7 @@ type Picker struct {
 	file   int        // the cursor among the files of the look
 	now    bool       // compare with the working tree
 	quiet  bool       // no conversation is held at the row
-	talk   int        // first line of the conversation while nobody scrolls it
+	talk   int        // first line of the conversation until it is scrolled
 	looks  map[Ask]*Look
 	order  []Ask // of looks, the oldest first
 

@@ -189,7 +189,7 @@ func (m *Picker) showHunk(h *Hunks) {
 	m.hunks.top = max(min(m.hunks.top, from), min(from, to-room))
 }
 
-// scrollHunks goes on by pages; the cursor comes along.
+// scrollHunks scrolls by pages; the cursor moves with the text.
 func (m *Picker) scrollHunks(k string, h *Hunks) {
 	lines, starts := m.hunkLines("", h)
 	room := m.hunkRoom()

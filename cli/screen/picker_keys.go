@@ -15,7 +15,7 @@ func (m *Picker) key(k string) Action {
 		return Suspend
 	}
 	if text, ok := strings.CutPrefix(k, pasted); ok {
-		if m.mode == filtering || m.mode == naming { // elsewhere letters are actions, and nobody typed these
+		if m.mode == filtering || m.mode == naming { // in the other modes letters are actions, and a paste is not typed
 			m.typed(text)
 		}
 		return stay

@@ -82,7 +82,7 @@ func (m *Picker) numberOf(id string) string {
 	return Clip(id, 8)
 }
 
-// foot is the last line: a field, what was said, or the keys.
+// foot is the last line: a field, a message, or the keys.
 func (m *Picker) foot() Line {
 	switch {
 	case m.mode == filtering:
@@ -147,7 +147,7 @@ func keysLine(words ...string) Line {
 	return l
 }
 
-// panesView is the list and what stands beside it.
+// panesView is the list and the panes beside it.
 func (m *Picker) panesView(room int) []string {
 	if look := m.look(); look != nil { // until it is known, it is as before
 		m.quiet = len(look.Talk) == 0

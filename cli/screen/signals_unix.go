@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// resizes tells when the terminal has another size, and when the process goes on after a stop.
+// resizes sends when the terminal's size changes, and when the process continues after a stop.
 func resizes() (<-chan os.Signal, func()) {
 	ch := make(chan os.Signal, 4)
 	signal.Notify(ch, syscall.SIGWINCH, syscall.SIGCONT)

@@ -158,7 +158,7 @@ func (t *session) run() Action {
 			}
 		}
 		if t.search != nil && t.m.mode != searching {
-			t.search() // nobody waits for it
+			t.search() // no key waits for it
 			t.search = nil
 		}
 		for _, a := range t.m.questions() {

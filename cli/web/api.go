@@ -137,7 +137,7 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 	}
 	v, err := s.start(r.Context(), in.Project, token)
 	if err != nil {
-		v = started{Token: token} // whoever asks for the projects is told
+		v = started{Token: token} // an error is returned to the request for the projects
 	}
 	answer(w, v, nil)
 }

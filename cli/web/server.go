@@ -14,7 +14,7 @@ import (
 type Options struct {
 	Source   Source
 	ReadOnly bool          // nothing can be restored, named or pinned
-	Idle     time.Duration // the server ends when nobody has looked for as long; 0: 30 minutes
+	Idle     time.Duration // the server ends after this time without a request; 0: 30 minutes
 	Now      func() time.Time
 	Page     Page // the files of the page; zero: those that are built in
 }
@@ -81,7 +81,7 @@ func (s *Server) count(n int) {
 	s.looked = s.o.Now()
 }
 
-// idle reports whether nobody has looked for the time of the options. It is so for good: no address is given
+// idle reports whether there was no request for the time of the options. It stays so: no address is given
 // away after that.
 func (s *Server) idle() bool {
 	s.mu.Lock()
@@ -102,7 +102,7 @@ func (s *Server) Link(place string) string {
 	return "/" + place + "#code=" + s.login.code()
 }
 
-// Serve answers until ctx ends, nobody has looked for long, or a listener fails. It closes the listeners, and
+// Serve answers until ctx ends, no request came for long, or a listener fails. It closes the listeners, and
 // returns when every request is answered or was ended. What changes something is never cut off.
 func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)

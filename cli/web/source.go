@@ -34,7 +34,7 @@ type Space interface {
 	Raw(ctx context.Context, args Args) (*Raw, error)
 	// Plan says what an action would do, under an id that Apply takes.
 	Plan(ctx context.Context, action json.RawMessage) (any, error)
-	// Apply does what a plan said. Where that is no longer what would be done, it does nothing, and changed is
+	// Apply carries out a plan. If the plan is out of date, it does nothing, and changed is
 	// the plan as it is now.
 	Apply(ctx context.Context, plan string) (done, changed any, err error)
 	// Mark names or pins.

@@ -139,7 +139,7 @@ func reportBack(c *app.Call, done *restore.Restored) error {
 	return nil
 }
 
-// printPrompts shows on stderr what was said and is taken back, oldest first.
+// printPrompts prints the prompts that are undone on stderr, the oldest first.
 func printPrompts(o *app.Output, prompts []string) {
 	if o.Quiet {
 		return

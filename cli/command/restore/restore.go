@@ -219,7 +219,7 @@ func runRestore(ctx context.Context, c *app.Call, r *restoreFlags, v report.Rest
 		return err
 	}
 	if len(c.Paths) > 0 && r.mode == "" && !r.inPlace && !r.resume {
-		h = code // some files: the conversation goes on where it is
+		h = code // for single files, the conversation stays as it is
 	}
 	o.Half, o.InPlace = engineHalf(h), r.inPlace
 	if c.Out.Interactive() && !r.yes && !r.dryRun {

@@ -241,7 +241,7 @@ func tellOutranked(c *app.Call, file, key string) error {
 	switch {
 	case !ok || v.Origin.Name == file:
 	case v.Origin.Source == settings.FromEnvironment:
-		c.Out.Summary("Written to %s.", app.Escape(file)) // what overrides it has been said
+		c.Out.Summary("Written to %s.", app.Escape(file)) // a setting that overrides it was printed above
 	default:
 		c.Out.Warn("%s was written to %s, but in this project %s says %s", key, file, v.Origin.Name, settingText(v.Value))
 		c.Out.Hint("%s", unsetCommand(v))

@@ -294,7 +294,7 @@ func printStatus(o *app.Output, st *inspect.Status, set *settings.Settings, agen
 	}
 	for _, f := range storeFindings(st) {
 		if f.id == crashedFinding {
-			continue // every command has told of it already
+			continue // every command prints it already
 		}
 		o.Warn("%s", f.Message)
 		if f.Cure != "" {

@@ -74,7 +74,7 @@ type WatchView struct {
 const watchNamed = 10000
 
 func runWatch(ctx context.Context, c *app.Call, o save.WatchOptions) error {
-	p, err := c.Open(ctx) // what is to be told of the project is told once
+	p, err := c.Open(ctx) // the project's notices are printed once
 	if err != nil {
 		return err
 	}

@@ -275,7 +275,7 @@ func lineCounts(added, deleted int) string {
 // AttemptsView is what attempts --json prints; docs/schema/attempts.schema.json describes it.
 type AttemptsView struct {
 	Base     *rows.CheckpointView `json:"base"` // the checkpoint of the first attempt's prompt; null: no prompt has more than one attempt
-	At       int                  `json:"at"`   // n of the attempt that the tree stands at, 0 for none
+	At       int                  `json:"at"`   // number of the attempt that the tree is at, 0 for none
 	AtBase   bool                 `json:"at_base"`
 	Attempts []attemptView        `json:"attempts"`
 }

@@ -142,7 +142,7 @@ func (v *comparePrinter) state(ctx context.Context, word string) (s side, err er
 			return s, err
 		}
 		v.fork, s.attempt = f, n
-		if !a.Open { // else the tree stands at it: what came since is its too
+		if !a.Open { // else the tree is at that attempt, and later changes belong to it
 			s.at = a.End
 		}
 		return s, nil

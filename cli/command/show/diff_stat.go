@@ -21,7 +21,7 @@ func formatScore(f inspect.FileDiff) string { return fmt.Sprintf("%c%03d", f.Sta
 type statRow struct {
 	name           string
 	added, deleted int
-	instead        string // of the bar: what is said of content that has no lines
+	instead        string // text in place of the bar, for content without lines
 }
 
 // statRows leaves out directories, which have no content, and what differs in nothing under the flags.

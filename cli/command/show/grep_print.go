@@ -101,7 +101,7 @@ func (g *grepPrinter) stream(ctx context.Context, searched func(visit func(searc
 	return sum, found
 }
 
-// errReaderGone ends a search whose answer nobody reads.
+// errReaderGone ends a search when the reader of its output is gone.
 var errReaderGone = errors.New("the reader is gone")
 
 func unlessBroken(err error) error {
@@ -191,7 +191,7 @@ func (g *grepPrinter) text(s search.Span, width int) string {
 	if line := app.Escape(before + match + after); screen.Clip(line, width) == line {
 		return app.Escape(before) + o.Color.Paint(screen.Red, app.Escape(match)) + app.Escape(after) + more
 	}
-	// What stands before gets a third at most, from its end.
+	// The text before the match gets at most a third of the width, and is cut at its beginning.
 	b := []rune(app.Escape(before))
 	if most := width / 3; len(b) > most {
 		b = append([]rune("…"), b[len(b)-most+1:]...)

@@ -78,7 +78,7 @@ func NewHistory() *app.Command {
 			}
 			v := HistoryPrinter{C: c, P: p, H: h, Patch: patch, precious: precious}
 			if h.Step != nil {
-				v.Present, _ = rows.Look(ctx, p) // without it, it is told what is known
+				v.Present, _ = rows.Look(ctx, p) // without the present state, the recorded versions are shown
 			}
 			v.M = timeline.NewMakers(p, v.Present)
 			if n := len(h.Steps); n > 0 {
@@ -180,7 +180,7 @@ func (v *HistoryPrinter) maker(ctx context.Context, s *inspect.Step, seq uint64)
 	return made, err
 }
 
-// was is what the oldest checkpoint has, and nobody is known to have made.
+// was is the version in the oldest checkpoint, whose author is not known.
 func (s *Stepped) was() bool {
 	return !s.Now && s.By == timeline.Made{} && s.What == inspect.Created
 }

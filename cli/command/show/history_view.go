@@ -14,7 +14,7 @@ import (
 type HistoryView struct {
 	app.PathView
 	Now         *stepView           `json:"now"`         // null: the working tree is as the newest checkpoint
-	NowMadeBy   *rows.MadeByView    `json:"now_made_by"` // the row that list tells now under; null: none, or nobody but a person
+	NowMadeBy   *rows.MadeByView    `json:"now_made_by"` // the row of list that has the present changes; null: there is none, or a person alone made them
 	Checkpoints []checkpointStepped `json:"checkpoints"`
 	More        bool                `json:"more"` // there are older ones
 }

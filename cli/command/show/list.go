@@ -213,7 +213,7 @@ func (o *listFlags) filtered(c *app.Call) bool {
 type listing struct {
 	c           *app.Call
 	p           *project.Project
-	present     *timeline.Present // nil: nobody looked
+	present     *timeline.Present // nil: the tree was not looked at
 	unseen      string            // why
 	filtered    bool
 	rows        []*timeline.Row

@@ -13,7 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
-// maxOwned bounds the rows that are told apart by who changed what: a screenful is read, thousands are searched.
+// maxOwned bounds the rows for which the authors of changes are looked up: a person reads a screenful, and searches thousands.
 const maxOwned = 200
 
 // listLookback is how many checkpoints before those shown are read for calls that reach into them: a list is read often.

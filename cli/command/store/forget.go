@@ -216,7 +216,7 @@ func printStill(c *app.Call, done *maintain.Forgotten) {
 	}
 }
 
-// mayForget asks, for it cannot be undone; where nobody can be asked, --yes has to say it.
+// mayForget asks for confirmation, since forget cannot be undone. Without a terminal, --yes is required.
 func mayForget(c *app.Call, f forgetFlags, question string) error {
 	if f.yes || f.dryRun {
 		return nil

@@ -339,7 +339,7 @@ type RemovedView struct {
 type removalView struct {
 	storeView
 	Kept []string `json:"kept"`
-	Note string   `json:"note"` // what cannot be told from here
+	Note string   `json:"note"` // what cannot be found out on this machine
 }
 
 // showRemovals tells what goes: on stderr where a question or a refusal follows.
