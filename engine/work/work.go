@@ -131,7 +131,8 @@ func (t *Turn) over(ctx context.Context, p *project.Project, at *project.Listed)
 // TurnsOf lists a session's turns, oldest first.
 func TurnsOf(ctx context.Context, p *project.Project, agent, session string) (turns []Turn, err error) {
 	err = p.Query(ctx, func(db *manifest.DB) error {
-		at := map[string]bool{} // prompts at which a checkpoint was taken
+		at := map[string]bool{}    // prompts at which a checkpoint was taken
+		asked := map[uint64]bool{} // of during: a hook told of the prompt
 		var during []Turn
 		var newer *manifest.Checkpoint // of the last of turns
 		for c, err := range db.Checkpoints(manifest.Query{Session: session}) {
@@ -159,7 +160,7 @@ func TurnsOf(ctx context.Context, p *project.Project, agent, session string) (tu
 				}
 				turns, newer = append(turns, t), &c
 			case c.PromptID != "" && c.Prompt != "" && c.Kind != manifest.Manual:
-				if t.From, err = turnTime(db, &c); err != nil {
+				if t.From, asked[c.Seq], err = turnTime(db, &c); err != nil {
 					return err
 				}
 				t.during = true
@@ -167,9 +168,17 @@ func TurnsOf(ctx context.Context, p *project.Project, agent, session string) (tu
 			}
 		}
 		slices.Reverse(during)
+		slices.Reverse(turns)
+		told := len(turns)
 		for _, t := range during { // no hook ran at the prompt: the first checkpoint in the turn shows it
-			if !at[t.PromptID] {
-				at[t.PromptID] = true
+			if at[t.PromptID] {
+				continue
+			}
+			at[t.PromptID] = true
+			i, _ := slices.BinarySearchFunc(turns[:told], t.Seq, func(t Turn, seq uint64) int { return cmp.Compare(t.Seq, seq) })
+			if i > 0 && asked[t.Seq] && turns[i-1].PromptID == "" {
+				turns[i-1].PromptID = t.PromptID // one ran, and did not tell of the id that the transcript has
+			} else {
 				turns = append(turns, t)
 			}
 		}
@@ -186,31 +195,31 @@ func TurnsOf(ctx context.Context, p *project.Project, agent, session string) (tu
 }
 
 // turnTime is when the turn of a checkpoint was seen first: among the events that it brought, and those that checkpoints
-// before it brought, which did not know of the turn's prompt yet.
-func turnTime(db *manifest.DB, of *manifest.Checkpoint) (time.Time, error) {
-	at := of.Time
+// before it brought, which did not know of the turn's prompt yet. asked reports that a checkpoint was taken at that prompt.
+func turnTime(db *manifest.DB, of *manifest.Checkpoint) (at time.Time, asked bool, err error) {
+	at = of.Time
 	for c, err := range db.Checkpoints(manifest.Query{Before: of.Seq + 1, All: true}) {
 		if err != nil {
-			return at, err
+			return at, false, err
 		}
 		windows, err := manifest.ParseWindows(c.Windows)
 		if err != nil {
-			return at, nil // verify tells of that
+			return at, false, nil // verify tells of that
 		}
 		for i, w := range slices.Backward(windows) {
 			if w.Session != of.Session || w.Agent != of.Agent {
 				continue
 			}
 			if own := c.Seq == of.Seq && i == len(windows)-1; w.Edge != manifest.WindowOpen && w.Edge != manifest.WindowClose && !own {
-				return at, nil
+				return at, w.Edge == manifest.WindowPrompt && c.Kind == manifest.Prompt, nil
 			}
 			at = w.Time
 		}
 		if c.Seq != of.Seq && c.Session == of.Session && c.Agent == of.Agent && c.Subagent == "" && c.Kind != manifest.PreTool && c.Kind != manifest.PostTool {
-			return at, nil // of a program that left no lines
+			return at, c.Kind == manifest.Prompt, nil // of a program that left no lines
 		}
 	}
-	return at, nil
+	return at, false, nil
 }
 
 // turnKnown is the first checkpoint in a turn at whose prompt no checkpoint was taken, of the session or of one that it was
