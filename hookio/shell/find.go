@@ -214,3 +214,45 @@ func findPattern(glob string) string {
 	}
 	return b.String()
 }
+
+// find visits the commands after -exec and its relatives.
+func (w *shellWalk) find(inv *Invocation) {
+	if w.depth >= maxShellDepth {
+		w.state.commands = maxShellCommands + 1
+		return
+	}
+	w.depth++
+	defer func() { w.depth-- }()
+	places := FindPlaces(inv.Args)
+	args := inv.Args
+	for i := 0; i < len(args); i++ {
+		switch args[i].Text {
+		case "-exec", "-execdir", "-ok", "-okdir", "-x", "--exec", "-X", "--exec-batch":
+			end := i + 1
+			for end < len(args) && args[end].Text != ";" && args[end].Text != "+" {
+				end++
+			}
+			inner := &Invocation{Dir: inv.Dir, Piped: inv.Piped, ByFind: places, FindNames: args, FindAt: i}
+			if w.state.commands++; end > i+1 && !w.state.overflow() {
+				w.resolve(inner, args[i+1:end])
+			}
+			i = end
+		}
+	}
+}
+
+// FindPlaces gives find's starting points.
+func FindPlaces(args []Word) (places []Word) {
+	i := 0
+	for i < len(args) && findLinkOption(args[i].Text) {
+		i++
+	}
+	for i < len(args) && !strings.HasPrefix(args[i].Text, "-") && args[i].Text != "(" && args[i].Text != "!" {
+		places = append(places, args[i])
+		i++
+	}
+	if len(places) == 0 {
+		places = []Word{{Text: "."}}
+	}
+	return places
+}
