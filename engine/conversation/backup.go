@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -25,7 +26,7 @@ const backupStamp = "20060102T150405.000000000"
 
 // backUp makes a plain copy of a file in the store; nil if the file is not there.
 func (r *mover) backUp(file string) (*contentSum, string, error) {
-	src, _, err := vfs.OpenRegular(file, 0)
+	src, info, err := vfs.OpenRegular(file, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, "", nil
 	}
@@ -48,7 +49,11 @@ func (r *mover) backUp(file string) (*contentSum, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if err := s.Publish(); err != nil {
+	// An undo gives the file that mode again.
+	if err = os.Chmod(s.Temp, info.Mode().Perm()); err == nil {
+		err = s.Publish()
+	}
+	if err != nil {
 		s.Discard()
 		return nil, "", err
 	}

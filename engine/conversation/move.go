@@ -112,11 +112,12 @@ func (r *mover) putBack(files []movedFile) error {
 
 // stageBackup prepares a file from its plain copy, which must hold what it held.
 func (r *mover) stageBackup(file, backup string, want *contentSum) (*transcript.Staged, error) {
-	src, _, err := vfs.OpenRegular(StoreFile(r.Project, backup), 0)
+	src, info, err := vfs.OpenRegular(StoreFile(r.Project, backup), 0)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
+	_, gone := os.Lstat(file)
 	if err := r.makeAgentDir(filepath.Dir(file)); err != nil {
 		return nil, err
 	}
@@ -126,6 +127,12 @@ func (r *mover) stageBackup(file, backup string, want *contentSum) (*transcript.
 	})
 	if err != nil {
 		return nil, err
+	}
+	if errors.Is(gone, fs.ErrNotExist) {
+		if err := os.Chmod(s.Temp, info.Mode().Perm()); err != nil {
+			s.Discard()
+			return nil, err
+		}
 	}
 	if !sameSum(sumOf(s), want) {
 		s.Discard()
@@ -158,6 +165,9 @@ func (r *mover) agentOwner() func(string) error { return account.OwnerOf(r.Env.H
 // makeAgentDir makes an agent's directory again, which goes with the last
 // transcript in it.
 func (r *mover) makeAgentDir(dir string) error {
+	if err := r.ownDir(dir); err != nil {
+		return err
+	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

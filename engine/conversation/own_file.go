@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -21,9 +22,13 @@ func (r *mover) ownFile(at *cutPoint) (string, error) {
 		return "", err
 	}
 	info, err := os.Lstat(at.file)
-	switch {
-	case err == nil && info.Mode()&fs.ModeSymlink != 0:
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return r.behindLink(at)
+	}
+	if err := r.ownDir(filepath.Dir(at.file)); err != nil {
+		return "", err
+	}
+	switch {
 	case transcript.SessionOf(at.agent, at.file) == at.id:
 		return at.file, nil
 	case errors.Is(err, fs.ErrNotExist) && transcript.FreelyNamed(at.agent):
@@ -32,29 +37,84 @@ func (r *mover) ownFile(at *cutPoint) (string, error) {
 	return "", &project.RefusedError{What: fmt.Sprintf("%s is not the transcript of session %s", at.file, at.id)}
 }
 
-// behindLink is the transcript that a link in its place leads to: the link stays. One of somebody else is refused.
+// behindLink is the transcript that a link in its place leads to: the link stays. Only a file of the person's own
+// that says itself that it is this session's is rewritten; a link can lead to any file.
 func (r *mover) behindLink(at *cutPoint) (string, error) {
-	why := "is of another session"
-	if transcript.SessionOf(at.agent, at.file) == at.id {
-		file, err := filepath.EvalSymlinks(at.file)
-		uid, home := 0, 0
-		if err == nil {
-			_, uid, err = account.Identity(file)
-		}
-		if err == nil {
-			_, home, err = account.Identity(r.Env.Home)
-		}
-		switch {
-		case err != nil:
-			why = "cannot be reached: " + problem.Text(err)
-		case uid == home:
-			return file, nil
-		default:
-			why = "belongs to another account"
-		}
+	file, err := filepath.EvalSymlinks(at.file)
+	if err != nil {
+		return "", linkRefused(at.file, linkTarget(at.file), "cannot be reached: "+problem.Text(err), forkInstead)
 	}
-	return "", &project.RefusedError{What: fmt.Sprintf("%s is a link, and the transcript that it leads to %s", at.file, why), Next: "leave out --in-place: a fork is a session of its own"}
+	if transcript.SessionOf(at.agent, at.file) != at.id {
+		return "", linkRefused(at.file, file, "is of another session", forkInstead)
+	}
+	f, _, err := vfs.OpenRegular(file, 0)
+	if err != nil {
+		return "", linkRefused(at.file, file, "cannot be read: "+problem.Text(err), forkInstead)
+	}
+	defer f.Close() // read only: nothing can be lost
+	own, err := r.ofThePerson(file)
+	if err != nil {
+		return "", err
+	}
+	if !own {
+		return "", linkRefused(at.file, file, "belongs to another account", forkInstead)
+	}
+	x, err := transcript.Read(at.agent, f)
+	if err != nil && !errors.As(err, new(*transcript.FormatError)) {
+		return "", err
+	}
+	if err != nil || x.Session != at.id {
+		return "", linkRefused(at.file, file, "is no transcript of session "+at.id, forkInstead)
+	}
+	return file, nil
 }
+
+// ownDir refuses a directory that a link leads to, where it belongs to another account. What is not there yet belongs
+// to whom the directory around it does.
+func (r *mover) ownDir(dir string) error {
+	real, err := filepath.EvalSymlinks(dir)
+	if errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
+		if _, lerr := os.Lstat(dir); lerr != nil {
+			return r.ownDir(filepath.Dir(dir))
+		}
+		return linkRefused(dir, linkTarget(dir), "cannot be reached: "+problem.Text(err), "")
+	}
+	if err != nil || real == filepath.Clean(dir) {
+		return err
+	}
+	own, err := r.ofThePerson(real)
+	if err == nil && !own {
+		return linkRefused(dir, real, "belongs to another account", "")
+	}
+	return err
+}
+
+// ofThePerson reports whether a file belongs to whom the home belongs.
+func (r *mover) ofThePerson(file string) (bool, error) {
+	_, uid, err := account.Identity(file)
+	if err != nil {
+		return false, err
+	}
+	_, home, err := account.Identity(r.Env.Home)
+	return uid == home, err
+}
+
+// linkTarget is where a link says that it leads, which may not be there.
+func linkTarget(link string) string {
+	to, err := os.Readlink(link)
+	if err != nil {
+		return "what it names"
+	}
+	return to
+}
+
+// linkRefused is the refusal to write where a link leads; next is what to do instead.
+func linkRefused(link, to, why, next string) error {
+	return &project.RefusedError{What: fmt.Sprintf("%s leads by a link to %s, which %s", link, to, why), Next: next}
+}
+
+// forkInstead is what to do where a transcript cannot be rewritten.
+const forkInstead = "leave out --in-place: a fork is a session of its own"
 
 // refuseReferred refuses to shorten a transcript that forks of the agent's own
 // making refer to: they could not be opened any more.
@@ -68,6 +128,6 @@ func (r *mover) refuseReferred(at *cutPoint) error {
 	}
 	return &project.RefusedError{
 		What: fmt.Sprintf("session %s continues in %s, which needs its transcript unchanged", at.id, strings.Join(forks, ", ")),
-		Next: "leave out --in-place: a fork is a session of its own",
+		Next: forkInstead,
 	}
 }

@@ -3,6 +3,7 @@ package conversation
 import (
 	"context"
 	"errors"
+	"os"
 
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/transcript"
@@ -28,6 +29,9 @@ func PrepareMoveBack(ctx context.Context, p *project.Project, op manifest.Operat
 		}
 	}
 	m.answer.File = main.File
+	if info, err := os.Lstat(main.File); err == nil && line.InPlace && info.Mode()&os.ModeSymlink != 0 {
+		return nil, linkRefused(main.File, linkTarget(main.File), "is not what the operation wrote", "--code-only takes back the files alone")
+	}
 	now, err := SumFile(main.File)
 	if err != nil {
 		return nil, err

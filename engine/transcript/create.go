@@ -25,8 +25,8 @@ type Staged struct {
 	replace bool
 }
 
-// Stage writes the content of a file, with mode 0600. Unless replace is set, the
-// file must not be there. owner may be nil.
+// Stage writes the content of a file, with the mode of the file that it replaces,
+// else 0600. Unless replace is set, the file must not be there. owner may be nil.
 func Stage(name string, replace bool, owner func(string) error, write func(io.Writer) error) (_ *Staged, err error) {
 	s := &Staged{Name: name, replace: replace}
 	if err := s.vacant(); err != nil {
@@ -48,6 +48,11 @@ func Stage(name string, replace bool, owner func(string) error, write func(io.Wr
 	count := &counter{w: io.MultiWriter(f, hash)}
 	if err := write(count); err != nil {
 		return nil, err
+	}
+	if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() {
+		if err := os.Chmod(s.Temp, info.Mode().Perm()); err != nil {
+			return nil, err
+		}
 	}
 	s.Size = count.n
 	hash.Sum(s.Sum[:0])

@@ -108,6 +108,7 @@ func parseDroid(x *reader, l *Line) {
 	switch l.Type {
 	case droidHeader:
 		x.known++
+		x.Session = id
 		x.Session, x.Parent, x.given, x.version, x.forkedAt = id, parentSession, title, version, forkedAt
 		x.dir(cwd)
 		l.Parent = ""
