@@ -105,7 +105,7 @@ func (e *DamagedError) Error() string {
 func (e *DamagedError) Explain(f *Failure) {
 	*f = Failure{Code: ExitDamaged, Message: e.Error(), Hint: "rewind verify --repair"}
 	if e.AfterRepair {
-		f.Hint = "what is listed is lost; all other checkpoints can be restored"
+		f.Hint = "what is listed is lost, and rewind gc --checkpoint ID removes such a checkpoint; all others can be restored"
 	}
 }
 

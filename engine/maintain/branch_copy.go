@@ -209,7 +209,7 @@ func (b *branchOf) dir(ctx context.Context, path string, e manifest.Entry) (*for
 	if _, err := b.writer.Put(e.ID, data, oid.ID{}); err != nil {
 		return nil, err
 	}
-	done := &forgotten{e, taken}
+	done := &forgotten{entry: e, paths: taken}
 	b.dirs[key] = done
 	return done, nil
 }
@@ -248,7 +248,7 @@ func (b *branchOf) chunks(id oid.ID) (comes bool, err error) {
 
 // conversation copies a stored conversation, and reports whether all of it may come.
 func (b *branchOf) conversation(content oid.ID) (comes bool, err error) {
-	m := &marker{live: map[oid.ID]struct{}{}, get: b.get}
+	m := &marker{live: map[oid.ID]struct{}{}, get: b.get, strict: true}
 	if err := m.conversation(content); err != nil {
 		if isMissing(err) {
 			err = nil

@@ -36,6 +36,8 @@ type Forgotten struct {
 	// looked for in conversations, being too large or too many.
 	Mentions, Missed int
 	DryRun           bool // nothing was changed
+	// Unread are checkpoints that may still name it: the store has lost something of them, which nothing can be taken out of.
+	Unread []manifest.Checkpoint
 	// Checkpoint is the one that was forgotten, zero for none, and Shared the number of its files that others have, too.
 	Checkpoint manifest.CheckpointID
 	Shared     int

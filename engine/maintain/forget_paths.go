@@ -104,7 +104,10 @@ func (f *forgetter) known(said *LogState, roots []oid.ID) error {
 	if err != nil {
 		return err
 	}
-	roots = slices.DeleteFunc(roots, func(id oid.ID) bool { return id == (oid.ID{}) })
+	roots = slices.DeleteFunc(roots, func(id oid.ID) bool {
+		d := f.done[forgetKey{"", id}]
+		return id == (oid.ID{}) || d != nil && d.torn
+	})
 	for _, pattern := range none {
 		if slices.ContainsFunc(pathspec.Leading(pattern), func(path string) bool { return f.paths[path] || keys[ForgottenKey(f.p, path)] }) {
 			continue
@@ -133,7 +136,7 @@ func (f *forgetter) forgottenBefore(said *LogState) (map[string]bool, error) {
 		}
 		read[c.Coverage] = true
 		data, err := f.p.ReadObject(c.Coverage)
-		if err != nil {
+		if err != nil && !isLost(err) {
 			return nil, err
 		}
 		maps.Copy(keys, ForgottenIn(data))
@@ -177,6 +180,7 @@ type forgetKey struct {
 type forgotten struct {
 	entry manifest.Entry
 	paths []string
+	torn  bool // a directory is lost: what it held is not known
 }
 
 func (f *forgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) (bool, error) {
@@ -184,6 +188,9 @@ func (f *forgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) (boo
 	d, err := f.dir(ctx, "", manifest.Entry{Kind: manifest.Subdir, ID: c.Root})
 	if err != nil {
 		return false, err
+	}
+	if d.torn {
+		f.unread = append(f.unread, *c)
 	}
 	if len(d.paths) > 0 {
 		c.Root, c.Files, c.Bytes = d.entry.ID, d.entry.Files, d.entry.Size
@@ -216,7 +223,7 @@ func (f *forgetter) operation(ctx context.Context, o *manifest.Operation) (bool,
 		*root = d.entry.ID
 	}
 	list, err := f.p.ReadObject(o.Paths)
-	if err != nil {
+	if err != nil && !isLost(err) {
 		return false, err
 	}
 	keys := strings.Fields(o.Forgotten)
@@ -227,8 +234,10 @@ func (f *forgetter) operation(ctx context.Context, o *manifest.Operation) (bool,
 		}
 		return goes
 	})
-	if o.Paths, err = f.tx.Put(left); err != nil {
-		return false, err
+	if err == nil {
+		if o.Paths, err = f.tx.Put(left); err != nil {
+			return false, err
+		}
 	}
 	o.Forgotten = strings.Join(keys, " ")
 	o.Args = dropTyped(o.Args)
@@ -248,11 +257,15 @@ func (f *forgetter) dir(ctx context.Context, path string, e manifest.Entry) (*fo
 		return nil, err
 	}
 	dir, err := f.p.LoadDir(e.ID)
-	if err != nil {
+	if isLost(err) {
+		f.done[key] = &forgotten{entry: e, torn: true}
+		return f.done[key], nil
+	} else if err != nil {
 		return nil, err
 	}
 	var out manifest.Dir
 	var taken []string
+	torn := false
 	e.Files, e.Size = 0, 0
 	for _, child := range dir.Entries {
 		below := child.Name
@@ -272,7 +285,7 @@ func (f *forgetter) dir(ctx context.Context, path string, e manifest.Entry) (*fo
 			if err != nil {
 				return nil, err
 			}
-			child = d.entry
+			child, torn = d.entry, torn || d.torn
 			taken = append(taken, d.paths...)
 			e.Files += child.Files
 		} else {
@@ -286,7 +299,7 @@ func (f *forgetter) dir(ctx context.Context, path string, e manifest.Entry) (*fo
 			return nil, err
 		}
 	}
-	done := &forgotten{e, taken}
+	done := &forgotten{e, taken, torn}
 	f.done[key] = done
 	return done, nil
 }
@@ -301,7 +314,7 @@ func (f *forgetter) take(ctx context.Context, e manifest.Entry) error {
 		f.bytes[e.ID] = true
 		if !f.seen.full(int64(e.Size)) {
 			data, err := f.p.ReadObject(e.ID)
-			if err != nil {
+			if err != nil && !isLost(err) {
 				return err
 			}
 			f.seen.version(data)
@@ -313,10 +326,13 @@ func (f *forgetter) take(ctx context.Context, e manifest.Entry) error {
 		for _, id := range chunks {
 			f.content[id], f.bytes[id] = true, true
 		}
+		if isLost(err) {
+			return nil
+		}
 		return err
 	case manifest.Subdir:
 		dir, err := f.p.LoadDir(e.ID)
-		if err != nil {
+		if err != nil && !isLost(err) {
 			return err
 		}
 		for _, child := range dir.Entries {
@@ -391,7 +407,7 @@ func (f *forgetter) find(ctx context.Context, path string, id oid.ID, clean map[
 		return err
 	}
 	dir, err := f.tx.Load(id)
-	if err != nil {
+	if err != nil && !isLost(err) {
 		return err
 	}
 	any := false
@@ -409,7 +425,7 @@ func (f *forgetter) find(ctx context.Context, path string, id oid.ID, clean map[
 			any = any || !clean[e.ID]
 		case e.Kind == manifest.Chunked && !hit && !clean[e.ID]:
 			chunks, err := chunksOf(f.p, e.ID)
-			if err != nil {
+			if err != nil && !isLost(err) {
 				return err
 			}
 			hit = slices.ContainsFunc(chunks, func(id oid.ID) bool { return f.content[id] })

@@ -44,8 +44,9 @@ type conversations struct {
 	files    map[string]bool // the agents' own
 	forks    map[string]bool // of these, those that a restore wrote
 	sessions map[[2]string]bool
-	were     []oid.ID           // conversations that held it
-	held     map[[2]string]bool // the sessions that had it
+	were     []oid.ID              // conversations that held it
+	held     map[[2]string]bool    // the sessions that had it
+	unread   []manifest.Checkpoint // that something is lost of, where it may have been
 }
 
 func newConversations(ctx context.Context, p *project.Project, tx *commit.Tx, said *LogState, mark textMarker, dry bool) *conversations {
@@ -75,7 +76,9 @@ func (f *conversations) checkpoint(ctx context.Context, c *manifest.Checkpoint) 
 	f.files[c.Transcript.Path] = true
 	f.sessions[session] = true
 	id, err := f.redactor.Conversation(c.Transcript.Content)
-	if err != nil {
+	if isLost(err) {
+		id, f.unread = c.Transcript.Content, append(f.unread, *c)
+	} else if err != nil {
 		return false, err
 	}
 	if id != c.Transcript.Content {
@@ -130,7 +133,9 @@ func (f *conversations) operation(o *manifest.Operation) (bool, error) {
 		return false, nil
 	}
 	list, err := f.tx.Get(nil, o.Paths) // it may have been written anew already
-	if err != nil {
+	if isLost(err) {
+		return false, nil
+	} else if err != nil {
 		return false, f.p.Classify(err)
 	}
 	line, err := conversation.ParseMoved(list)
@@ -198,6 +203,7 @@ func (f *conversations) finish(result *Forgotten) error {
 		return err
 	}
 	result.Texts = f.places + f.redactor.Count
+	result.Unread = slices.CompactFunc(f.unread, func(a, b manifest.Checkpoint) bool { return a.ID == b.ID })
 	still := map[string]bool{}
 	for name := range f.files {
 		dir := name[:len(name)-len(filepath.Ext(name))]

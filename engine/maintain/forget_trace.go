@@ -43,7 +43,9 @@ func (f *forgetter) cover(coverage oid.ID) (covered, error) {
 		return done, nil
 	}
 	data, err := f.p.ReadObject(coverage)
-	if err != nil {
+	if isLost(err) {
+		return done, nil // what it did not see stays unknown
+	} else if err != nil {
 		return done, err
 	}
 	data, done.named = coverForgotten(f.p, data, maps.Clone(f.keys), f.held)

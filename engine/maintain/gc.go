@@ -38,6 +38,8 @@ type GCOptions struct {
 
 // Collected is what gc did, or would do.
 type Collected struct {
+	// Lost are checkpoints that stay and cannot be restored whole, since the store has lost something of them.
+	Lost     []project.Listed
 	Removed  []manifest.CheckpointID
 	Gone     []project.Listed // the same ones, oldest first, numbered as before
 	Kept     int
@@ -52,7 +54,8 @@ type Collected struct {
 
 // GC forgets the checkpoints that retention does not keep and gives back the
 // space that nothing needs any more. It runs beside saves, restores and
-// exports. If the log cannot be read whole, or holds no checkpoint, nothing is removed.
+// exports. If the log cannot be read whole, or holds no checkpoint, nothing is removed; nor by a sweep that nobody asked
+// for, if the store has lost something of what stays.
 func GC(ctx context.Context, p *project.Project, o GCOptions) (*Collected, error) {
 	if !o.DryRun {
 		if err := p.Writing(ctx); err != nil {
@@ -201,7 +204,7 @@ func (c *collection) readLog(ctx context.Context) error {
 func (c *collection) choose(ctx context.Context) (err error) {
 	switch {
 	case c.o.Checkpoint != (manifest.CheckpointID{}):
-		if c.drop, err = c.state.only(c.o.Checkpoint); err != nil {
+		if c.drop, err = c.state.only(c.o.Checkpoint, func(root oid.ID) (lost bool) { return isTorn(ctx, c.p, root) }); err != nil {
 			return err
 		}
 	case !c.o.only:
@@ -218,7 +221,8 @@ func (c *collection) choose(ctx context.Context) (err error) {
 }
 
 // only is the one checkpoint that was asked for. Errors: *RefusedError where something needs it.
-func (s *LogState) only(id manifest.CheckpointID) ([]manifest.Checkpoint, error) {
+// torn says whether something of a tree is lost: nothing can need that.
+func (s *LogState) only(id manifest.CheckpointID, torn func(root oid.ID) bool) ([]manifest.Checkpoint, error) {
 	i := slices.IndexFunc(s.Checkpoints, func(c manifest.Checkpoint) bool { return c.ID == id })
 	if i < 0 {
 		return nil, &project.RefusedError{What: "the checkpoint was removed meanwhile"}
@@ -234,7 +238,7 @@ func (s *LogState) only(id manifest.CheckpointID) ([]manifest.Checkpoint, error)
 		refused.What, refused.Next = fmt.Sprintf("the checkpoint has a name, %s", c.Name), "rewind pin "+id.String()+" --name '' removes the name"
 	case s.crashed != nil && s.crashed.Checkpoint == id:
 		refused.What, refused.Next = "a restore to the checkpoint did not finish", fmt.Sprintf("rewind restore %s finishes it, rewind undo reverts it", id)
-	case s.inUse()[id]:
+	case s.inUse()[id] && !torn(c.Root):
 		refused.What, refused.Next = "the undo of an operation needs the checkpoint", fmt.Sprintf("gc removes it after %d more operations; rewind forget -- path… removes a file from it", project.KeptOperations)
 	default:
 		return []manifest.Checkpoint{c}, nil
@@ -244,12 +248,16 @@ func (s *LogState) only(id manifest.CheckpointID) ([]manifest.Checkpoint, error)
 
 // mark marks what those that stay need, and decides whether the sweep is a purge.
 func (c *collection) mark(ctx context.Context) error {
-	c.marks = &marker{live: map[oid.ID]struct{}{}, load: c.p.LoadDir, get: c.p.Store.Get}
+	c.marks = &marker{live: map[oid.ID]struct{}{}, load: c.p.LoadDir, get: c.p.Store.Get, strict: c.o.Auto}
 	c.marks.marked = c.p.Counting("gc", "checkpoint")
 	if err := c.state.mark(ctx, c.marks, c.gone, c.dead); err != nil {
 		return c.p.Classify(err)
 	}
-	if err := c.shares(ctx); err != nil {
+	for _, id := range c.marks.lost {
+		i := slices.IndexFunc(c.state.Checkpoints, func(c manifest.Checkpoint) bool { return c.ID == id })
+		c.result.Lost = append(c.result.Lost, project.Listed{Checkpoint: c.state.Checkpoints[i], N: numbersOf(c.state.Checkpoints)[id]})
+	}
+	if err := c.shares(ctx); err != nil && !project.IsDamage(err) {
 		return c.p.Classify(err)
 	}
 	// What was forgotten before goes for good, whoever sweeps next.
@@ -425,7 +433,7 @@ func (c *collection) deleteChosen(ctx context.Context) (kept []manifest.Checkpoi
 			switch {
 			case err != nil:
 				return nil, err
-			case ok && (now.Pinned || now.Name != "" || used[chosen.ID]):
+			case ok && (now.Pinned || now.Name != "" || used[chosen.ID] && !isTorn(ctx, c.p, now.Root)):
 				kept = append(kept, now)
 			default:
 				d.Checkpoints = append(d.Checkpoints, chosen.ID)

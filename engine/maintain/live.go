@@ -3,6 +3,7 @@ package maintain
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -19,6 +20,11 @@ type marker struct {
 	get   func([]byte, oid.ID) ([]byte, error)
 
 	marked func(done, total int) // told how many checkpoints were; may be nil
+
+	strict bool                    // an object that is lost is an error
+	hurt   bool                    // something was lost of what was marked last
+	torn   map[oid.ID]bool         // directories and lists that something is lost of
+	lost   []manifest.CheckpointID // checkpoints that something is lost of
 }
 
 // seen adds an id; it reports whether it was there already. Zero ids are nothing.
@@ -47,14 +53,16 @@ func (m *marker) add(id oid.ID) {
 // before was marked whole.
 func (m *marker) tree(ctx context.Context, id oid.ID) error {
 	if m.seen(id) {
+		m.hurt = m.hurt || m.torn[id]
 		return nil
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	defer m.tears(id)()
 	dir, err := m.load(id)
 	if err != nil {
-		return err
+		return m.pass(err)
 	}
 	for _, e := range dir.Entries {
 		switch e.Kind {
@@ -75,11 +83,13 @@ func (m *marker) tree(ctx context.Context, id oid.ID) error {
 
 func (m *marker) list(id oid.ID) error {
 	if m.seen(id) {
+		m.hurt = m.hurt || m.torn[id]
 		return nil
 	}
+	defer m.tears(id)()
 	data, err := m.get(nil, id)
 	if err != nil {
-		return err
+		return m.pass(err)
 	}
 	list, err := cas.ParseList(data)
 	if err != nil {
@@ -98,6 +108,12 @@ func (m *marker) record(ctx context.Context, r manifest.Record) error {
 	switch {
 	case r.Checkpoint != nil:
 		c := r.Checkpoint
+		m.hurt = false
+		defer func() {
+			if m.hurt && !slices.Contains(m.lost, c.ID) {
+				m.lost = append(m.lost, c.ID)
+			}
+		}()
 		m.seen(c.Coverage)
 		m.seen(c.Rules)
 		if c.Transcript != nil {
@@ -140,12 +156,14 @@ func (m *marker) conversation(content oid.ID) error {
 	store := conversation.StoreIn(context.Background(), m.get, nil)
 	return transcript.Walk(store, content, func(id oid.ID) (bool, error) {
 		if m.has(id) {
+			m.hurt = m.hurt || m.torn[id]
 			return false, nil
 		}
 		m.add(id)
 		data, err := m.get(nil, id)
 		if err != nil {
-			return false, err
+			defer m.tears(id)()
+			return false, m.pass(err)
 		}
 		if list, err := cas.ParseList(data); err == nil {
 			for _, chunk := range list.Chunks {

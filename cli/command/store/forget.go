@@ -304,6 +304,14 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 			c.Out.Hint("%s", wayToForget(s.Registered))
 		}
 	}
+	if len(done.Unread) > 0 && !c.JSON {
+		for _, k := range app.FirstN(done.Unread, app.MaxNamed) {
+			c.Out.Warn("not all of checkpoint %s could be searched, since the store has lost a part of it", rows.Called(c, k))
+		}
+		if n := len(done.Unread) - app.MaxNamed; n > 0 {
+			c.Out.Warn("and %d more; --json lists all", n)
+		}
+	}
 	if done.Elsewhere > 0 && !c.JSON {
 		if done.Found() {
 			c.Out.Warn("%s with the removed bytes %s also linked outside of this store and its mirror", app.Plural(done.Elsewhere, "file", "files"), isAre(done.Elsewhere))
@@ -319,6 +327,12 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 		if n := len(done.Strays) - app.MaxNamed; n > 0 {
 			c.Out.Warn("and %d more; --json lists all", n)
 		}
+	}
+	if n := len(done.Unread); n > 0 && done.Pending == "" && done.Elsewhere+len(done.Others) == 0 {
+		return &app.PartlyError{Err: app.Hinted(
+			fmt.Errorf("it is gone from all that can be read, but %s may still name it", app.Plural(n, "checkpoint", "checkpoints")),
+			"rewind forget --checkpoint "+done.Unread[0].ID.String()[:app.ShortID]+" removes that checkpoint",
+		)}
 	}
 	if done.Pending == "" {
 		if n := len(done.Strays); n > 0 && done.Elsewhere+len(done.Others) == 0 {
@@ -387,6 +401,7 @@ type ForgotView struct {
 	Elsewhere   int              `json:"linked_elsewhere"` // files with bytes of it that are linked outside of the store
 	Copies      []string         `json:"copies_removed"`   // copies of packs that lay beside them
 	Strays      []app.PathView   `json:"strays"`           // what lies in the store's directory, is not the store's, and was not searched
+	Unread      []string         `json:"not_readable"`     // checkpoints that the store has lost a part of, which may still name it
 	Forks       []string         `json:"forks"`            // of those in still, conversations that a restore created
 	Mentions    int              `json:"mentions"`         // entries of conversations that name a path, or have a value from its file
 	Missed      int              `json:"not_searched"`     // versions of files that conversations were not searched for
@@ -409,11 +424,14 @@ type livesOnView struct {
 }
 
 func viewForgotten(done *maintain.Forgotten) ForgotView {
-	v := ForgotView{Paths: app.ViewPaths(done.Paths), Checkpoints: done.Checkpoints, Freed: done.Freed, Pending: done.Pending != "", LivesOn: []livesOnView{}, Present: app.ViewPaths(done.Present), Texts: done.Texts, Still: append([]string{}, done.Still...), Others: []otherStoreView{}, Elsewhere: done.Elsewhere,
+	v := ForgotView{Paths: app.ViewPaths(done.Paths), Checkpoints: done.Checkpoints, Freed: done.Freed, Pending: done.Pending != "", LivesOn: []livesOnView{}, Present: app.ViewPaths(done.Present), Texts: done.Texts, Still: append([]string{}, done.Still...), Others: []otherStoreView{}, Unread: []string{}, Elsewhere: done.Elsewhere,
 		Copies: append([]string{}, done.Copies...), Strays: app.ViewPaths(done.Strays), Forks: append([]string{}, done.Forks...), Mentions: done.Mentions, Missed: done.Missed, Shared: done.Shared, DryRun: done.DryRun}
 	if done.Checkpoint != (manifest.CheckpointID{}) {
 		id := done.Checkpoint.String()
 		v.Checkpoint = &id
+	}
+	for _, k := range done.Unread {
+		v.Unread = append(v.Unread, k.ID.String())
 	}
 	for _, s := range done.Others {
 		v.Others = append(v.Others, otherStoreView{s.ID, app.ViewPath(s.Root).Path, string(s.State), wayToForget(s.Registered)})

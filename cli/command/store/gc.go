@@ -80,10 +80,13 @@ func NewGC() *app.Command {
 			if c.JSON {
 				v := GcView{
 					Removed: make([]string, len(done.Removed)), Kept: done.Kept, Freed: done.Freed, DryRun: done.DryRun,
-					Room: done.Room, Gone: len(gone), GoneBytes: stores.Bytes(gone),
+					Room: done.Room, Lost: []string{}, Gone: len(gone), GoneBytes: stores.Bytes(gone),
 				}
 				for i, id := range done.Removed {
 					v.Removed[i] = id.String()
+				}
+				for _, l := range done.Lost {
+					v.Lost = append(v.Lost, l.ID.String())
 				}
 				return errors.Join(c.Out.Document(v), unswept(done))
 			}
@@ -94,6 +97,15 @@ func NewGC() *app.Command {
 			c.Out.Summary(said, app.Plural(len(done.Removed), "checkpoint", "checkpoints"), done.Kept, app.FormatSize(done.Freed))
 			if keep := cmp.Or(o.Keep, p.Settings().Retention.MaxCheckpoints); keep > 0 && done.Kept > keep && o.Checkpoint == (manifest.CheckpointID{}) {
 				c.Out.Summary("More than %d: pinned and named checkpoints are kept, and those that operations need, such as safety checkpoints.", keep)
+			}
+			for _, l := range app.FirstN(done.Lost, app.MaxNamed) {
+				c.Out.Warn("the store has lost a part of checkpoint %s", rows.Named(c.Out, l))
+			}
+			if n := len(done.Lost) - app.MaxNamed; n > 0 {
+				c.Out.Warn("and %d more; --json lists all", n)
+			}
+			if len(done.Lost) > 0 {
+				c.Out.Hint("rewind verify says what is lost; rewind gc --checkpoint %s removes that checkpoint", done.Lost[0].ID.String()[:app.ShortID])
 			}
 			if done.Room > 0 {
 				c.Out.Warn("this needs %s of free space on the disk, and there is less: nothing would be removed now", app.FormatSize(done.Room))
@@ -176,7 +188,9 @@ type GcView struct {
 	Freed   int64    `json:"freed_bytes"`
 	DryRun  bool     `json:"dry_run"`
 	// Room is how many bytes of disk must be free for it, where less is; else 0.
-	Room      int64 `json:"needs_free_bytes"`
-	Gone      int   `json:"gone_stores"` // of deleted projects
-	GoneBytes int64 `json:"gone_bytes"`
+	Room int64 `json:"needs_free_bytes"`
+	// Lost are the checkpoints that stay though the store has lost a part of them.
+	Lost      []string `json:"lost"`
+	Gone      int      `json:"gone_stores"` // of deleted projects
+	GoneBytes int64    `json:"gone_bytes"`
 }
