@@ -25,6 +25,7 @@ type Appender struct {
 	end    int64
 	next   uint64 // ordinal of the next commit
 	last   Position
+	whole  bool       // the newest log pack ends with a commit
 	heavy  bool       // enough was written to bring the index up to date
 	full   []packName // packs that are to take no more
 	sealed []packName // those behind which a new pack is there by now
@@ -50,11 +51,21 @@ func (s *Store) Append(ctx context.Context) (*Appender, error) {
 			err = a.recover()
 		}
 	}
+	if err == nil && s.reached() > a.last.Seq && !s.ahead(a.newest) && !s.Diverged() {
+		err = s.o.Shorter(a.last, a.whole)
+	}
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	_ = s.obeyDropped() // what is in the way is in the way of the next one, too: none of a save's business
 	return a, nil
+}
+
+func (s *Store) reached() uint64 {
+	if s.o.Reached == nil {
+		return 0
+	}
+	return s.o.Reached()
 }
 
 // recover finds the end of the log.
@@ -103,6 +114,15 @@ func (a *Appender) openNewest(n packName) error {
 		return errors.Join(err, f.Close())
 	}
 	a.last = end.last
+	a.whole = end.found && end.good == end.size && !end.badHead && !end.damaged
+	cut := false // what is behind the last commit is what remains of more
+	if end.size > end.good && a.s.reached() > 0 {
+		last, err := a.s.Last()
+		if err != nil {
+			return errors.Join(err, f.Close())
+		}
+		cut = a.s.reached() > last.Seq
+	}
 	shared, err := a.s.mend(n, f)
 	if err != nil {
 		return errors.Join(err, f.Close())
@@ -110,8 +130,8 @@ func (a *Appender) openNewest(n packName) error {
 	full := end.good >= a.s.limits.logPack || end.ordinal >= a.s.limits.logCommits || shared
 	// Damage in the tail is not what a crash left: nothing is cut off then, so that verify goes on
 	// telling of it, and repair may still save something.
-	if full || end.badHead || end.damaged {
-		if full && !end.badHead && !end.damaged {
+	if full || end.badHead || end.damaged || cut {
+		if full && !end.badHead && !end.damaged && !cut {
 			a.full = append(a.full, n)
 		}
 		return errors.Join(a.s.sync(f), f.Close())

@@ -46,6 +46,22 @@ func (s *Store) CatchUp(ctx context.Context) (done bool, err error) {
 	return err == nil, errors.Join(err, a.Close())
 }
 
+// Behind reports whether the mirror has what the store has not, or another file in the place of one.
+func (s *Store) Behind() bool {
+	lost, _, err := s.onlyInMirror()
+	return err != nil || len(lost) > 0 || len(s.twins(0)) > 0
+}
+
+// EndsWhole reports whether the newest log pack ends with a commit.
+func (s *Store) EndsWhole() bool {
+	names, err := s.names()
+	if err != nil || len(names) == 0 || names[0].kind != logPack {
+		return false
+	}
+	end, err := s.endOf(names[0])
+	return err == nil && end.found && end.good == end.size && !end.badHead && !end.damaged
+}
+
 // ahead reports whether the mirror has log packs of this store behind newest.
 func (s *Store) ahead(newest uint64) bool {
 	lost, _, err := s.onlyInMirror()

@@ -96,11 +96,12 @@ func (s *Store) endIn(n packName, f vfs.File) (logEnd, error) {
 		return e, err
 	}
 	e.badHead = p.badHead
-	from := int64(headerSize)
+	from, more := int64(headerSize), false
 	if x := openIndex(s.fs, s.o.Dir, n, s.o.StoreID); x != nil {
 		if x.covered <= e.size {
 			from = x.covered
 		}
+		more = x.covered > e.size // a crash takes nothing that an index covers
 		x.close()
 	}
 	for {
@@ -115,7 +116,9 @@ func (s *Store) endIn(n packName, f vfs.File) (logEnd, error) {
 		}
 		break
 	}
-	return e, e.walk(n, f, seed, from)
+	err = e.walk(n, f, seed, from)
+	e.damaged = e.damaged || more
+	return e, err
 }
 
 // walk looks for good commits from an offset on, and at what lies behind the last one.

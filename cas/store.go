@@ -32,6 +32,11 @@ type Options struct {
 	// Returning is called before packs come back that only the mirror has, mostly under the append
 	// lock; an error keeps them away. nil: nobody wants to know.
 	Returning func(Return) error
+	// Reached is the highest sequence number that the log is known to have had; Shorter is called under the append lock with
+	// the last commit of a log that has less, and whether it ends with that one. An error keeps anything from being
+	// added. nil: nobody knows.
+	Reached func() uint64
+	Shorter func(last Position, whole bool) error
 	// Purging reports that packs may hold what is to go for good: until that is over, none
 	// that is there already gets into the mirror. nil: never.
 	Purging func() bool

@@ -218,6 +218,7 @@ func (t *Tx) CommitIn(a *cas.Appender, records []manifest.Record) (cas.Position,
 	at, err := a.Commit(t.batch, payloads...)
 	if err == nil {
 		t.P.Committed.Store(true)
+		t.P.NoteReached(at, records)
 	}
 	return at, err
 }

@@ -245,7 +245,7 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 	start := commit.Look
 	if !result.DryRun {
 		start = commit.Begin
-		if err := p.Store.Complete(ctx); err != nil {
+		if err := complete(ctx, p); err != nil {
 			return err
 		}
 	}

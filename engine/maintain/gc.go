@@ -179,7 +179,7 @@ func (c *collection) prepare(ctx context.Context) (sweeps bool, err error) {
 // readLog reads the log, which must be whole.
 func (c *collection) readLog(ctx context.Context) error {
 	if !c.o.DryRun {
-		err := errors.Join(c.p.Store.Complete(ctx), joinBranch(ctx, c.p))
+		err := errors.Join(complete(ctx, c.p), joinBranch(ctx, c.p))
 		if err == nil {
 			var kept string
 			if kept, err = joinOlder(ctx, c.p); kept != "" {
@@ -190,10 +190,10 @@ func (c *collection) readLog(ctx context.Context) error {
 			return c.p.Classify(err)
 		}
 	}
-	if reason, err := logEndsEarly(c.p); err != nil {
-		return c.p.Classify(err)
-	} else if reason != "" {
-		return &account.DamagedStoreError{What: "the log", Err: errors.New(reason)}
+	if c.o.DryRun {
+		if err := uncut(c.p); err != nil {
+			return err
+		}
 	}
 	state, err := ReadLog(ctx, c.p)
 	c.state = state

@@ -3,6 +3,7 @@ package maintain
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/engine/account"
@@ -33,7 +34,18 @@ func Repair(ctx context.Context, p *project.Project) (*Verified, error) {
 				Bytes: c.Bytes, TotalBytes: c.AllBytes})
 		}
 	}
-	if err := p.Store.Repair(ctx, func(r cas.Repaired) { say("%s", describeFix(r)) }, checking); err != nil {
+	before, err := knownBefore(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	err = p.Store.Repair(ctx, func(r cas.Repaired) {
+		say("%s", describeFix(r))
+		before.less = before.less || r.What == cas.FixSalvaged || r.What == cas.FixRemoved
+	}, checking)
+	if err == nil {
+		err = p.AcceptShortened()
+	}
+	if err != nil {
 		return nil, p.Classify(err)
 	}
 	if err := recapture(ctx, p, say); err != nil {
@@ -55,7 +67,65 @@ func Repair(ctx context.Context, p *project.Project) (*Verified, error) {
 		return nil, err
 	}
 	v.Repaired = done
-	return v, nil
+	lost, err := before.lost(ctx, p)
+	v.Damaged = append(lost, v.Damaged...)
+	return v, err
+}
+
+// known is what was known of checkpoints before a repair.
+type known struct {
+	listed []project.Listed
+	saved  []project.Saved // by the account
+	gone   []project.Saved // that the log has lost
+	less   bool            // records were left out of packs
+}
+
+func knownBefore(ctx context.Context, p *project.Project) (*known, error) {
+	k := &known{saved: p.Saved()}
+	short, err := p.Shortened(true)
+	if err != nil {
+		return nil, p.Classify(err)
+	}
+	if short != nil {
+		k.gone = short.Gone
+	}
+	k.listed, err = p.List(ctx, project.ListOptions{All: true})
+	if project.IsDamage(err) {
+		err = nil // the account may know more
+	}
+	return k, err
+}
+
+// lost names the checkpoints that are not there any more.
+func (k *known) lost(ctx context.Context, p *project.Project) (damage []Damage, err error) {
+	replayed, err := manifest.Replay(ctx, p.Log(), 1, manifest.Skip)
+	if err != nil {
+		return nil, p.Classify(err)
+	}
+	there := map[manifest.CheckpointID]bool{}
+	for _, c := range replayed.Checkpoints() {
+		there[c.ID] = true
+	}
+	missing := func(id manifest.CheckpointID, at time.Time, what string) {
+		if !there[id] {
+			there[id] = true // said once
+			damage = append(damage, Damage{Checkpoint: id, Reason: fmt.Sprintf("it is lost: it was saved on %s%s", at.Local().Format(time.DateTime), what)})
+		}
+	}
+	for _, c := range k.listed {
+		what := fmt.Sprintf(", and had the number %d", c.N)
+		if c.Name != "" {
+			what += " and the name " + c.Name
+		}
+		missing(c.ID, c.Time, what)
+	}
+	if k.less { // else another account's gc may have removed it
+		k.gone = append(k.gone, k.saved...)
+	}
+	for _, c := range k.gone {
+		missing(c.ID, c.Time, "")
+	}
+	return damage, nil
 }
 
 // recapture reads the whole working tree again. An object that was lost comes

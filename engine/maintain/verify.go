@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
-	"github.com/rewind-cli/rewind/engine/scan"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -45,10 +46,15 @@ func Verify(ctx context.Context, p *project.Project, readData bool) (*Verified, 
 	}
 	defer release()
 	v := &Verified{}
-	if reason, err := logEndsEarly(p); err != nil {
-		return nil, p.Classify(err)
-	} else if reason != "" {
-		v.Damaged = append(v.Damaged, Damage{Reason: "the log: " + reason})
+	short, err := shortened(p)
+	if err != nil {
+		return nil, err
+	}
+	if short != nil {
+		v.Damaged = append(v.Damaged, Damage{Reason: short.Text()})
+		for _, c := range short.Gone {
+			v.Damaged = append(v.Damaged, Damage{Checkpoint: c.ID, Reason: "it was saved on " + c.Time.Local().Format(time.DateTime) + ", and the log has lost it"})
+		}
 	}
 	bad := map[oid.ID]string{}
 	var checking func(cas.Checking)
@@ -109,26 +115,37 @@ func DamagedLog(ctx context.Context, p *project.Project) (string, error) {
 			return "", p.Classify(err)
 		}
 	}
-	reason, err := logEndsEarly(p)
-	if reason != "" {
-		reason = "the log: " + reason
-	}
-	return reason, p.Classify(err)
-}
-
-// logEndsEarly says that the log has lost its end: the stat cache relies on a
-// commit behind it, and the cache is only written when its commit is durable.
-func logEndsEarly(p *project.Project) (string, error) {
-	cache, err := scan.LoadCache(p.StatCacheFile())
-	if err != nil || cache == nil {
-		return "", nil // it can be lost at any time
-	}
-	at := project.ReadStamp(cache.Stamp()).At
-	last, err := p.Store.Last()
-	if err != nil || at.Seq <= last.Seq {
+	short, err := shortened(p)
+	if short == nil || err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("it ends with entry %d, and the stat cache relies on entry %d", last.Seq, at.Seq), nil
+	return short.Text(), nil
+}
+
+// shortened says that the log has lost its end, nil if it has not. An older state of the store, put in its place, is none of that.
+func shortened(p *project.Project) (*project.Shortened, error) {
+	s, err := p.Shortened(true)
+	if s != nil && !s.Cut || err != nil {
+		return nil, p.Classify(err)
+	}
+	return s, nil
+}
+
+// complete brings back what only the mirror has. Errors: *account.DamagedStoreError where something is missing: nothing that
+// is not referred to may be dropped then.
+func complete(ctx context.Context, p *project.Project) error {
+	if err := p.Store.Complete(ctx); err != nil {
+		return p.Classify(err)
+	}
+	return uncut(p)
+}
+
+func uncut(p *project.Project) error {
+	s, err := shortened(p)
+	if s == nil || err != nil {
+		return err
+	}
+	return &account.DamagedStoreError{What: "the log", Err: errors.New(s.Text())}
 }
 
 // unlogged names the checkpoints that only the database still knows: what the

@@ -160,6 +160,8 @@ func OpenAt(ctx context.Context, o OpenOptions, at Location, known []account.Kno
 
 		Waiting:   p.noteWaiting(),
 		Returning: p.noteReturn,
+		Reached:   p.reached,
+		Shorter:   p.noteShortened,
 		Purging:   func() bool { return account.Exists(filepath.Join(at.Store, ForgettingName)) },
 	})
 	if err != nil {

@@ -90,7 +90,10 @@ func readReturned(file string) (n returnedNote) {
 // git stash pop does after the store was removed once more, or whose packs are gone:
 // what was saved since is in the mirror. A failure is none of a command's that
 // reads; the next save tries again.
-func (p *Project) CatchUp() { _, _ = p.Store.CatchUp(account.Expired) }
+func (p *Project) CatchUp() {
+	_, _ = p.Store.CatchUp(account.Expired)
+	p.findShortened()
+}
 
 // TellReturned makes a notice of what came back, now or in a hook.
 func (p *Project) TellReturned() {
@@ -98,6 +101,7 @@ func (p *Project) TellReturned() {
 	if pack := p.Store.BrokenLog(); pack != "" {
 		p.Notify(fmt.Sprintf("%s in the store of %s is damaged, and what it had is not listed: see rewind verify", pack, p.at.Root))
 	}
+	p.tellShortened()
 	if p.ReadOnly != nil || !account.Exists(file) {
 		return
 	}

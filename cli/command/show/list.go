@@ -135,6 +135,12 @@ func runList(ctx context.Context, c *app.Call, o listFlags) error {
 		if pack := p.Store.BrokenLog(); pack != "" {
 			return &account.DamagedStoreError{What: pack, Err: errors.New("nothing in it can be read")}
 		}
+		if short, err := p.Shortened(true); err != nil || short != nil && short.Cut {
+			if err == nil {
+				err = errors.New(short.Text())
+			}
+			return &account.DamagedStoreError{What: "the log", Err: err}
+		}
 	}
 	switch {
 	case c.JSON:
