@@ -14,17 +14,27 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
+// placed is the event with its relative paths below a directory, where it does not say its own: agents run hooks where
+// they work.
+func placed(e *hookio.Event, dir string) *hookio.Event {
+	if filepath.IsAbs(e.Cwd) || dir == "" {
+		return e
+	}
+	there := *e
+	there.Cwd, there.Tool.Files = dir, nil
+	for _, file := range e.Tool.Files {
+		there.Tool.Files = append(there.Tool.Files, shell.Absolute(dir, file))
+	}
+	if t := &there.Tool; t.Dir != "" {
+		t.Dir = shell.Absolute(dir, t.Dir)
+	}
+	return &there
+}
+
 // eventOf says what an agent reports in the words of package hook.
 func eventOf(e *hookio.Event, env account.Env, start time.Time) hook.Event {
 	dir, by := hookio.Root(e, env.Getenv)
-	if !filepath.IsAbs(e.Cwd) && env.Dir != "" { // agents run hooks where they work
-		there := *e
-		there.Cwd, there.Tool.Files = env.Dir, nil
-		for _, file := range e.Tool.Files {
-			there.Tool.Files = append(there.Tool.Files, shell.Absolute(env.Dir, file))
-		}
-		e = &there
-	}
+	e = placed(e, env.Dir)
 	out := hook.Event{
 		Time: start,
 		By: conversation.Trigger{

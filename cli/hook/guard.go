@@ -20,16 +20,17 @@ func (h *process) guard() *hookio.Refusal {
 	if h.Env.Home != "" {
 		g.Protected = append(g.Protected, hookio.Protected{Dir: filepath.Join(h.Env.Home, ".rewind")})
 	}
-	if r := hookio.Guard(h.event, g); r != nil {
+	e := placed(h.event, h.Env.Dir)
+	if r := hookio.Guard(e, g); r != nil {
 		return r
 	}
 	// What removes a directory around the store is refused only if that is the
 	// end of it; to know that costs a look at every pack.
-	if shell.Destructive(h.event.Tool.Command) == "" || hook.Mirrored(h.Project) == nil {
+	if shell.Destructive(e.Tool.Command) == "" || hook.Mirrored(h.Project) == nil {
 		return nil
 	}
 	g.Protected[0].Survives = false
-	return hookio.Guard(h.event, g)
+	return hookio.Guard(e, g)
 }
 
 // linkResolver follows the links of the paths that a tool call names, for hookio.Guarded.
