@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -66,6 +67,50 @@ func (p *process) dir() string {
 		return ""
 	}
 	return dir
+}
+
+// writer is another process that has a file open for writing, nil where none is seen.
+func writer(all map[int]*process, file string, info fs.FileInfo) *process {
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real
+	}
+	for _, p := range all {
+		if p.pid != os.Getpid() && p.writes(file, info) {
+			return p
+		}
+	}
+	return nil
+}
+
+// writes reports whether the process has a file open for writing. Only what has its path, or its name in what may be
+// another view of the file system, is looked at: a file of a system that hangs is not waited for.
+func (p *process) writes(file string, info fs.FileInfo) bool {
+	fds := filepath.Join(p.root, strconv.Itoa(p.pid), "fd")
+	entries, err := os.ReadDir(fds)
+	if err != nil {
+		return false // gone, or another user's
+	}
+	for _, e := range entries {
+		to, err := os.Readlink(filepath.Join(fds, e.Name()))
+		if err != nil || filepath.Base(to) != filepath.Base(file) {
+			continue
+		}
+		open, err := os.Stat(filepath.Join(fds, e.Name()))
+		if err != nil || !os.SameFile(open, info) {
+			continue
+		}
+		b, err := p.read(filepath.Join("fdinfo", e.Name()))
+		if err != nil {
+			continue
+		}
+		_, b, _ = bytes.Cut(b, []byte("flags:"))
+		b, _, _ = bytes.Cut(b, []byte("\n"))
+		flags, err := strconv.ParseUint(string(bytes.TrimSpace(b)), 8, 64)
+		if err == nil && flags&3 != 0 { // of these two bits 0 is for reading only
+			return true
+		}
+	}
+	return false
 }
 
 // stat returns the fields of /proc/<pid>/stat from the state on, which is the

@@ -38,15 +38,17 @@ const recent = 10 * time.Second
 // Run checks, in this order:
 //
 //  1. the list of open sessions that some agents keep, if that process is alive;
-//  2. processes that carry the session's id in their command line and are the
+//  2. other processes that have the transcript open for writing, whatever they are:
+//     what they write after it was replaced would be in no file;
+//  3. processes that carry the session's id in their command line and are the
 //     agent (a resumed session);
-//  3. processes with the session's id in the agent's variable and a live agent
+//  4. processes with the session's id in the agent's variable and a live agent
 //     above them (its shells and hooks);
-//  4. not sure: an agent's process in the session's directory that is older
+//  5. not sure: an agent's process in the session's directory that is older
 //     than the transcript's last change;
-//  5. not sure: a transcript that changed in the last 10 seconds, unless it is as this program wrote it.
+//  6. not sure: a transcript that changed in the last 10 seconds, unless it is as this program wrote it.
 //
-// 2 to 4 need /proc and see what this user may see. nil: nothing was found.
+// 2 to 5 need /proc and see what this user may see. nil: nothing was found.
 func (c *RunningCheck) Run() *Running {
 	all := listProcesses(c.procRoot())
 	if r := c.listed(all); r != nil {
@@ -56,6 +58,9 @@ func (c *RunningCheck) Run() *Running {
 	changed := time.Time{}
 	if err == nil {
 		changed = info.ModTime()
+		if p := writer(all, c.File, info); p != nil {
+			return &Running{p.pid, true, "process " + strconv.Itoa(p.pid) + " has the transcript open for writing"}
+		}
 	}
 	f, _ := c.Agent.format()
 	var maybe *Running
