@@ -190,3 +190,49 @@ func TestUnwritableHome(t *testing.T) {
 		}
 	}
 }
+
+// Whatever of the store cannot be written, status --check says what and how to mend it, where a save fails.
+func TestStatusCheckTriesWhatSavesNeed(t *testing.T) {
+	dir, one, _ := persons(t)
+	project := one.project(dir, "project")
+	if _, errOut, code := one.rewind(project, "init"); code != 0 {
+		t.Fatal(errOut)
+	}
+	if err := os.WriteFile(filepath.Join(project, "a"), []byte("b"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	store := filepath.Join(project, ".agent", "rewind")
+	if out, errOut, code := one.rewind(project, "status", "--check"); code != 0 {
+		t.Fatalf("%s%s", out, errOut)
+	}
+	for _, c := range []struct {
+		path string
+		mode os.FileMode
+		says string
+	}{
+		{"objects/log-00000001.pack", 0o400, "no save works"}, {"objects", 0o500, "no save works"}, {"head", 0, "no save works"}, {"head", 0o400, "no save works"},
+		{"lock/append", 0o400, "no save works"}, {"tmp", 0o500, "no save works"}, {filepath.Join(one.home, ".rewind"), 0o500, "what agents do is not noted"},
+	} {
+		path := c.path
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(store, path)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, c.mode); err != nil {
+			t.Fatal(err)
+		}
+		out, errOut, code := one.rewind(project, "status", "--check")
+		if want := c.says + ": " + path + " cannot be written: permission denied\n  fix: chmod u+rw"; !strings.Contains(out, want) || (code == 0) != (c.says != "no save works") {
+			t.Errorf("%s %o: exit code %d\n%s%s", c.path, c.mode, code, out, errOut)
+		}
+		if err := os.Chmod(path, info.Mode().Perm()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, errOut, code := one.rewind(project, "status", "--check"); code != 0 {
+		t.Errorf("%s%s", out, errOut)
+	}
+}

@@ -99,6 +99,7 @@ func runValidate(ctx context.Context, c *app.Call) error {
 	v.Findings = append(v.Findings, openFindings(c.Env.AccountDir(), store)...)
 	v.Findings = append(v.Findings, olderFindings(c.Env.Home)...)
 	if p != nil {
+		v.Findings = append(v.Findings, saveFindings(p)...)
 		st, err := inspect.StatusOf(ctx, p)
 		if err != nil {
 			if ctx.Err() != nil {
