@@ -247,3 +247,38 @@ func TestOddClientFiles(t *testing.T) {
 		}
 	}
 }
+
+// A client that was killed at once left a prompt without an answer: the next one comes after it, and does not take its place.
+func TestCodexPromptWithoutAnswer(t *testing.T) {
+	older := func(text string) []string { // without a word of when turns begin and end
+		return turnRows(text)[2:5]
+	}
+	aborted := []string{`response_item {"type":"message","role":"user","content":[{"type":"input_text","text":"<turn_aborted>"}]}`, `event_msg {"type":"turn_aborted"}`}
+	for name, rows := range map[string][][]string{
+		"of a client that tells of turns": {turnRows("one"), turnRows("two")[:4], turnRows("three")[:4], turnRows("four")},
+		"of an older one":                 {older("one"), older("two")[:2], older("three")[:2], older("four")},
+		"interrupted":                     {older("one"), older("two")[:2], aborted, older("three")[:2], older("four")},
+	} {
+		data := rollout(true, append([]string{metaRow}, slices.Concat(rows...)...)...)
+		x := mustRead(t, Codex, data)
+		if got := texts(t, x); !slices.Equal(got, []string{"one", "two", "three", "four"}) {
+			t.Errorf("%s: %q", name, got)
+			continue
+		}
+		leaf, err := x.PromptBefore(x.Leaf(), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sel, err := x.Cut(leaf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kept []byte
+		for _, i := range sel.Lines {
+			kept = append(kept, data[x.Lines[i].Offset:x.Lines[i].Offset+x.Lines[i].Length]...)
+		}
+		if text := string(kept); !strings.Contains(text, `"one"`) || strings.Contains(text, `"three"`) || strings.Contains(text, `"four"`) {
+			t.Errorf("%s: before the third is\n%s", name, text)
+		}
+	}
+}

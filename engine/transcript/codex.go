@@ -46,6 +46,7 @@ type codexTurn struct {
 	prompted bool   // its prompt was there
 	tasks    bool   // turns are told of when they begin and end (not by old clients)
 	message  string // id that the rows of one answer share
+	unheard  string // of an old client: the event before what the person typed though there was no answer yet
 }
 
 // codexRow is what is read of a row's payload.
@@ -253,10 +254,13 @@ func (x *reader) codexItem(l *Line, row *codexRow) {
 	case row.kind == "message" && row.role != "assistant":
 		t.message = ""
 		if !t.open && !t.tasks {
-			t.open, t.prompted, t.before = true, false, t.last
+			t.open, t.prompted, t.before, t.unheard = true, false, t.last, ""
 		}
 		if t.prompted {
 			l.Role = User
+			if !t.tasks && t.unheard == "" {
+				t.unheard = t.last
+			}
 		}
 	default: // an answer, a thought, a call
 		l.Role = Assistant
@@ -265,7 +269,7 @@ func (x *reader) codexItem(l *Line, row *codexRow) {
 		}
 		x.codexAnswer(l)
 		if !t.tasks {
-			t.open, t.prompted = false, false
+			t.open, t.prompted, t.unheard = false, false, ""
 		}
 	}
 }
@@ -314,7 +318,10 @@ func (x *reader) codexPrompt(l *Line, row *codexRow) {
 		return
 	}
 	l.Parent = t.last
-	if t.open {
+	if t.open && t.unheard != "" { // the client was killed before it had an answer to the prompt before
+		t.before = t.unheard
+	}
+	if t.unheard = ""; t.open {
 		l.Parent = t.before
 	}
 	l.Prompt, l.Text, l.PromptID = x.msg.typed, string(x.msg.text), row.turn
