@@ -117,14 +117,21 @@ func linkRefused(link, to, why, next string) error {
 const forkInstead = "leave out --in-place: a fork is a session of its own"
 
 // refuseReferred refuses to shorten a transcript that forks of the agent's own
-// making refer to: they could not be opened any more.
+// making refer to: they could not be opened any more. Nor is one rewritten that the agent does not go on in.
 func (r *mover) refuseReferred(at *cutPoint) error {
 	if _, err := os.Lstat(at.file); r.Force || err != nil || !transcript.Referred(at.agent) {
 		return nil // what is gone comes back
 	}
-	forks, err := transcript.ForksOf(at.agent, agentHome(r.Project), r.Root(), at.id)
-	if err != nil || len(forks) == 0 {
-		return err
+	home := agentHome(r.Project)
+	if later := transcript.Later(at.agent, home, at.file); later != "" {
+		return &project.RefusedError{
+			What: fmt.Sprintf("the agent itself went back in session %s and continues it in %s: what it had written before, %s, stays unchanged", at.id, later, at.file),
+			Next: forkInstead,
+		}
+	}
+	forks := transcript.ForksOf(at.agent, home, at.file)
+	if len(forks) == 0 {
+		return nil
 	}
 	return &project.RefusedError{
 		What: fmt.Sprintf("session %s continues in %s, which needs its transcript unchanged", at.id, strings.Join(forks, ", ")),

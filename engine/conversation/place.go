@@ -206,22 +206,29 @@ func placeAt(ctx context.Context, p *project.Project, s *SessionInfo, at time.Ti
 	if err != nil {
 		return nil, noPlace("", err)
 	}
-	x := source.index
-	leaf := ""
-	chain, err := x.Chain(x.Leaf())
+	ends, err := (&cutPoint{v, source, source.index.Leaf()}).since()
 	if err != nil {
-		return nil, noPlace("", err)
+		return nil, err
 	}
-	for _, i := range chain {
-		if l := &x.Lines[i]; !l.Time.IsZero() && !l.Time.After(at) {
-			leaf = l.ID
+	for _, end := range ends {
+		x := end.source.index
+		leaf := ""
+		chain, err := x.Chain(end.leaf)
+		if err != nil {
+			return nil, noPlace("", err)
 		}
+		for _, i := range chain {
+			if l := &x.Lines[i]; !l.Time.IsZero() && !l.Time.After(at) {
+				leaf = l.ID
+			}
+		}
+		if leaf == "" {
+			continue // it was said before this file
+		}
+		if leaf, err = x.At(leaf); err != nil {
+			return nil, noPlace("", err)
+		}
+		return &cutPoint{end.copies, end.source, leaf}, nil
 	}
-	if leaf == "" {
-		return nil, noPlace("", &transcript.NothingBeforeError{})
-	}
-	if leaf, err = x.At(leaf); err != nil {
-		return nil, noPlace("", err)
-	}
-	return &cutPoint{v, source, leaf}, nil
+	return nil, noPlace("", &transcript.NothingBeforeError{})
 }

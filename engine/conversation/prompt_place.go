@@ -45,19 +45,25 @@ func BeforePrompt(ctx context.Context, p *project.Project, s *ChosenSession, n i
 	if err != nil {
 		return nil, noPlace("", err)
 	}
-	x := source.index
-	said, err := x.Prompts(x.Leaf())
-	if err != nil {
-		return nil, noPlace("", err)
-	}
 	var unsaid []project.Listed
 	if !source.live {
-		if unsaid, err = unsaidPrompts(ctx, p, s, x); err != nil {
+		if unsaid, err = unsaidPrompts(ctx, p, s, source.index); err != nil {
 			return nil, err
 		}
 	}
-	if n < 1 || n > len(unsaid)+len(said) {
-		return nil, &transcript.FewPromptsError{Asked: n, Have: len(unsaid) + len(said)}
+	ends, err := (&cutPoint{v, source, source.index.Leaf()}).since()
+	if err != nil {
+		return nil, err
+	}
+	have, said := len(unsaid), make([][]int, len(ends))
+	for i, end := range ends {
+		if said[i], err = end.source.index.Prompts(end.leaf); err != nil {
+			return nil, noPlace("", err)
+		}
+		have += len(said[i])
+	}
+	if n < 1 || n > have {
+		return nil, &transcript.FewPromptsError{Asked: n, Have: have}
 	}
 	found := &PromptPlace{Session: s}
 	for _, c := range unsaid[:min(n, len(unsaid))] {
@@ -70,15 +76,24 @@ func BeforePrompt(ctx context.Context, p *project.Project, s *ChosenSession, n i
 		return found, nil
 	}
 	n -= len(unsaid)
-	for _, i := range said[:n] {
+	part := 0
+	for ; n > len(said[part]); part++ {
+		for _, i := range said[part] {
+			found.Prompts = append(found.Prompts, ends[part].source.index.Lines[i].Text)
+		}
+		n -= len(said[part])
+	}
+	end := ends[part]
+	x := end.source.index
+	for _, i := range said[part][:n] {
 		found.Prompts, found.PromptID = append(found.Prompts, x.Lines[i].Text), cmp.Or(x.Lines[i].PromptID, x.Lines[i].ID)
 	}
-	if leaf, err := x.PromptBefore(x.Leaf(), n); err != nil {
+	if leaf, err := x.PromptBefore(end.leaf, n); err != nil {
 		found.failed = noPlace("", err)
 	} else {
-		found.at = &cutPoint{v, source, leaf}
+		found.at = &cutPoint{end.copies, end.source, leaf}
 	}
-	search, err := promptCheckpoint(ctx, p, s, x, said, n-1)
+	search, err := promptCheckpoint(ctx, p, s, x, said[part], n-1)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -197,12 +198,20 @@ func (r *mover) cutPoint() (*cutPoint, error) {
 }
 
 func (r *mover) prepareFork(at *cutPoint) (*Move, error) {
-	x := at.source.index
 	m := &Move{r: r, answer: &Moved{Agent: string(at.agent), From: at.id, Prompts: at.reverted()}}
 	if r.Before != nil {
-		m.answer.Prompts = r.Before.Prompts
+		m.answer.From, m.answer.Prompts = r.Before.Session.ID, r.Before.Prompts
 	}
-	m.line = movedLine{Action: MovedAction, Agent: string(at.agent), From: at.id}
+	m.line = movedLine{Action: MovedAction, Agent: string(at.agent), From: m.answer.From}
+	title := r.forkTitle(at)
+	at, err := at.whole()
+	if err != nil {
+		return nil, err
+	}
+	x := at.source.index
+	if part := x.Base.Part; part != "" && transcript.PartFile(at.agent, agentHome(r.Project), part) == "" {
+		m.answer.Notes = append(m.answer.Notes, "the transcript "+part+", which this conversation continues, is gone: the agent may not open the fork")
+	}
 	if r.DryRun {
 		if _, err := x.Cut(at.leaf); err != nil {
 			return nil, noPlace(r.targetName(), err)
@@ -211,7 +220,7 @@ func (r *mover) prepareFork(at *cutPoint) (*Move, error) {
 	}
 	dir, moved := workingDir(r.Project, x.Dir(at.file))
 	fork := transcript.Fork{
-		Index: x, File: at.file, Leaf: at.leaf, Title: r.forkTitle(at), Dir: dir,
+		Index: x, File: at.file, Leaf: at.leaf, Title: title, Dir: dir,
 		Sidecar: at.sidecar, Now: r.Env.Time, Owner: r.agentOwner(),
 	}
 	if moved {
@@ -243,7 +252,7 @@ func (r *mover) prepareFork(at *cutPoint) (*Move, error) {
 		m.line.Files = append(m.line.Files, movedFile{File: s.Name, Temp: s.Temp, After: sumOf(s)})
 	}
 	m.line.Session, m.line.Resume = made.Session, made.Command()
-	m.line.Origin = transcript.Command(at.agent, dir, at.id)
+	m.line.Origin = transcript.Command(at.agent, dir, m.answer.From)
 	m.answer.Session, m.answer.File, m.answer.Resume = made.Session, made.File, m.line.Resume
 	r.Op.Fork = made.File
 	return m, nil
@@ -325,6 +334,9 @@ func (at *cutPoint) sidecar(suffix string) (io.ReadCloser, error) {
 }
 
 func (r *mover) prepareInPlace(at *cutPoint) (*Move, error) {
+	if b := r.Before; b != nil && b.Session.ID != at.id {
+		return nil, &project.RefusedError{What: fmt.Sprintf("session %s continues session %s, whose transcript has this place", b.Session.ID, at.id), Next: forkInstead}
+	}
 	file, err := r.ownFile(at)
 	if err != nil {
 		return nil, err

@@ -62,6 +62,9 @@ func conversationOf(ctx context.Context, p *project.Project, agent, session, fil
 			if v.file == "" {
 				v.file = t.Path
 			}
+			if transcript.PartOf(v.agent, t.Path) != transcript.PartOf(v.agent, v.file) {
+				continue // of another file of the session
+			}
 			if newest == (oid.ID{}) {
 				newest, v.seq = t.Content, c.Seq
 			}

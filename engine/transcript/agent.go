@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -244,7 +245,7 @@ func Referred(a Agent) bool {
 // agents give a session that is gone another file's name, now is in it.
 func FileOf(a Agent, folder, session string, now time.Time) string {
 	f, _ := a.format()
-	for _, file := range filesIn(folder) {
+	for _, file := range slices.Backward(filesIn(folder)) { // names begin with the time, where a session has several
 		if id, ok := f.sessionOf(file); ok && id == session {
 			return file
 		}

@@ -122,9 +122,9 @@ func TestForksOf(t *testing.T) {
 		}
 	}
 	h := Home{Dir: home}
-	forks, err := ForksOf(Codex, h, root, "01234567-0000-4000-8000-000000000001")
-	if err != nil || !slices.Equal(forks, []string{"0aaaaaaa-0000-4000-8000-000000000002"}) {
-		t.Errorf("%v, %v", forks, err)
+	forks := ForksOf(Codex, h, filepath.Join(day, "rollout-2026-11-22T02-36-58-01234567-0000-4000-8000-000000000001.jsonl"))
+	if !slices.Equal(forks, []string{"0aaaaaaa-0000-4000-8000-000000000002"}) {
+		t.Errorf("%v", forks)
 	}
 	if all, err := Sessions(Codex, h, root); err != nil || len(all) != 2 {
 		t.Errorf("%v, %v", all, err)

@@ -55,6 +55,7 @@ type codexRow struct {
 	cwd, version, branch             string
 	forkedFrom, copiedFrom, copiedAt string
 	turns                            int
+	base                             Base
 }
 
 // parseCodex reads a line of Codex CLI. They are a list: an event follows the
@@ -154,6 +155,8 @@ func (x *reader) readCodexRow(row *codexRow) {
 			row.branch = x.readMember("branch")
 		case "forked_from_id":
 			row.forkedFrom = string(s.ID())
+		case "history_base":
+			row.base = x.readBase()
 		case codexOrigin:
 			row.copiedFrom, row.copiedAt = x.readOrigin()
 		case "num_turns":
@@ -225,6 +228,26 @@ func (x *reader) readOrigin() (session, leaf string) {
 	return session, leaf
 }
 
+// readBase reads what a header says of the file that comes before it.
+func (x *reader) readBase() (base Base) {
+	s := x.scan
+	s.Inside(func(key []byte) {
+		switch string(key) {
+		case "thread_id":
+			base.Part = string(s.ID())
+		case "end_byte_offset":
+			if c := s.Peek(); c >= '0' && c <= '9' {
+				base.End, _ = strconv.ParseInt(string(s.Literal()), 10, 64)
+			} else {
+				s.Skip()
+			}
+		default:
+			s.Skip()
+		}
+	})
+	return base
+}
+
 func (x *reader) codexMeta(l *Line, row *codexRow) {
 	if x.Session == "" { // a copy can have its origin's header too
 		x.Session = row.id
@@ -234,14 +257,16 @@ func (x *reader) codexMeta(l *Line, row *codexRow) {
 	}
 	x.Branch = row.branch
 	x.dir(row.cwd)
-	switch {
-	case row.forkedFrom != "":
-		// The client's own fork: what was said before lies in the other file, and is
-		// resumed from there.
-		x.Parent, x.refers = row.forkedFrom, true
+	if row.forkedFrom != "" || row.base.Part != "" {
+		// What was said before lies in the other file, and is resumed from there.
+		x.refers, x.Base = true, row.base
 		l.flags |= isSummary
-	case row.copiedFrom != "":
+	}
+	switch {
+	case row.copiedFrom != "": // a fork of ours, of whatever
 		x.Parent, x.forkedAt = row.copiedFrom, row.copiedAt
+	case row.forkedFrom != "":
+		x.Parent = row.forkedFrom
 	}
 }
 

@@ -2,11 +2,9 @@ package transcript
 
 import (
 	"cmp"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -36,29 +34,21 @@ func codexKeeps(h Home) []string {
 	return in(codexHome(h), "sessions", "archived_sessions", "history.jsonl", "session_index.jsonl", "shell_snapshots", "state_*", "logs_*")
 }
 
+// codexFiles are the sessions' newest parts: see codexparts.go.
 func codexFiles(h Home, root string) (files []string) {
-	_ = filepath.WalkDir(filepath.Join(codexHome(h), "sessions"), func(file string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return nil // what cannot be read is not listed
+	for _, parts := range codexSessions(codexRollouts(filepath.Join(codexHome(h), "sessions"))) {
+		for _, file := range slices.Backward(parts) {
+			x := firstLine(Codex, file)
+			if x == nil {
+				continue // not written yet: the part before it is what there is
+			}
+			if len(x.Dirs) > 0 && within(root, x.Dirs[0]) {
+				files = append(files, file)
+			}
+			break
 		}
-		if _, ours := codexID(e.Name()); !ours {
-			return nil
-		}
-		if x := firstLine(Codex, file); x != nil && len(x.Dirs) > 0 && within(root, x.Dirs[0]) {
-			files = append(files, file)
-		}
-		return nil
-	})
-	return files
-}
-
-// codexID is the end of a name: rollout-<time>-<id>.jsonl.
-func codexID(name string) (id string, ok bool) {
-	name, ok = strings.CutSuffix(name, ".jsonl")
-	if !ok || !strings.HasPrefix(name, codexPrefix) || len(name) < len(codexPrefix)+36 || !IsUUID(name[len(name)-36:]) {
-		return "", false
 	}
-	return name[len(name)-36:], true
+	return files
 }
 
 // codexPlace is in the folder of today: sessions/<year>/<month>/<day>.

@@ -23,7 +23,8 @@ type Index struct {
 	Dirs    []string // working directories, in order of appearance, at most 100
 	Branch  string   // git branch of the newest event
 
-	refers   bool   // what was said before the fork stands in Parent's file
+	Base     Base   // what comes before the first line
+	refers   bool   // what was said before the fork stands in another file
 	forkedAt string // event up to which the lines are those of Parent, "" where each line says it
 
 	byID map[string]int32

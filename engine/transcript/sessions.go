@@ -23,7 +23,6 @@ type Session struct {
 	ModTime time.Time
 	Dir     string // working directory that it was started in, "" if unknown
 	Parent  string // session that it was forked from, "" for none
-	Refers  bool   // and whose transcript it needs
 	Title   string
 	Version string // of the client that wrote last
 	Last    string // label of a late prompt, "" if none is near the file's end
@@ -147,7 +146,7 @@ func Describe(agent Agent, file string) (Session, error) {
 			s.Dir = x.Dir(file)
 		}
 		if x.Parent != "" {
-			s.Parent, s.Refers = x.Parent, x.refers
+			s.Parent = x.Parent
 		}
 		if x.Title != "" {
 			s.Title = x.Title
@@ -248,17 +247,6 @@ func firstTime(agent Agent, file string) time.Time {
 		}
 	}
 	return time.Time{}
-}
-
-// ForksOf lists the sessions in root that refer to another one's transcript.
-func ForksOf(agent Agent, h Home, root, session string) (forks []string, err error) {
-	all, err := Sessions(agent, h, root)
-	for _, s := range all {
-		if s.Refers && s.Parent == session {
-			forks = append(forks, s.ID)
-		}
-	}
-	return forks, err
 }
 
 // Ancestors follows a session's parents among those given, nearest first. A

@@ -1,0 +1,82 @@
+package conversation
+
+import (
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// base is where the transcript ends that a copy of a conversation continues, as the agent's files or the store have it;
+// nil where it continues none, or nobody has that.
+func (v *copies) base(s *conversationSource) (*cutPoint, error) {
+	part := s.index.Base.Part
+	if part == "" {
+		return nil, nil
+	}
+	file, session := transcript.PartFile(v.agent, agentHome(v.p), part), ""
+	if file == "" {
+		err := v.p.Query(v.ctx, func(db *manifest.DB) error {
+			for c, err := range db.Checkpoints(manifest.Query{}) {
+				if err != nil {
+					return err
+				}
+				if t := c.Transcript; t != nil && t.Agent == string(v.agent) && !t.Content.IsZero() && transcript.PartOf(v.agent, t.Path) == part {
+					file, session = t.Path, t.Session
+					return nil
+				}
+			}
+			return nil
+		})
+		if err != nil || file == "" {
+			return nil, err
+		}
+	} else {
+		session = transcript.SessionOf(v.agent, file)
+	}
+	b, err := conversationOf(v.ctx, v.p, string(v.agent), session, file, nil)
+	if err != nil {
+		return nil, err
+	}
+	var found *cutPoint
+	err = b.sources(func(o *conversationSource) bool {
+		if o.index.Size < s.index.Base.End {
+			return true // it was shortened since
+		}
+		found = &cutPoint{b, o, o.index.LeafWithin(s.index.Base.End)}
+		return false
+	})
+	return found, err
+}
+
+// maxBases bounds how many transcripts a conversation is followed through: hostile ones can refer to each other.
+const maxBases = 100
+
+// since are the places at which a conversation stood when it went on in another file, the newest first: the first is
+// where it stands now.
+func (at *cutPoint) since() (ends []*cutPoint, err error) {
+	for at != nil && len(ends) < maxBases {
+		ends = append(ends, at)
+		if at, err = at.copies.base(at.source); err != nil {
+			return nil, err
+		}
+	}
+	return ends, nil
+}
+
+// whole is the place in the file that has what was said before it, where its own begins there only. A fork of that
+// needs no other file.
+func (at *cutPoint) whole() (*cutPoint, error) {
+	for range maxBases {
+		if !at.source.index.Inherits(at.leaf) {
+			break
+		}
+		base, err := at.copies.base(at.source)
+		if err != nil {
+			return nil, err
+		}
+		if base == nil {
+			return nil, &NoConversationError{Reason: "all that was said before is in the transcript " + at.source.index.Base.Part + ", which is gone, and no checkpoint contains it"}
+		}
+		at = base
+	}
+	return at, nil
+}
