@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
@@ -313,17 +314,21 @@ func TestForgottenContentLivesOn(t *testing.T) {
 	}
 }
 
-// TestForgetBesideAReader: while somebody reads, the bytes stay and status says so; the next write finishes it.
+// TestForgetBesideAReader: while somebody reads, the bytes stay and status says so; the next write finishes it, also where
+// the store, or its mirror, is gone by then.
 func TestForgetBesideAReader(t *testing.T) {
+	saves := func(ctx context.Context, p *project.Project) error {
+		_, err := save.Save(ctx, p, checkpoint.Options{})
+		return err
+	}
 	for what, next := range map[string]func(ctx context.Context, p *project.Project) error{
 		"gc": func(ctx context.Context, p *project.Project) error {
 			_, err := maintain.GC(ctx, p, maintain.GCOptions{})
 			return err
 		},
-		"save": func(ctx context.Context, p *project.Project) error {
-			_, err := save.Save(ctx, p, checkpoint.Options{})
-			return err
-		},
+		"save":                    saves,
+		"save without the store":  saves,
+		"save without the mirror": saves,
 		"auto": func(ctx context.Context, p *project.Project) error {
 			return hook.Work(ctx, p, hook.WorkOptions{Sweep: true})
 		},
@@ -359,6 +364,16 @@ func TestForgetBesideAReader(t *testing.T) {
 			l.verify()
 			release()
 			reader.Close()
+			var lost error
+			switch what {
+			case "save without the store":
+				lost = os.RemoveAll(reader.StoreDir())
+			case "save without the mirror":
+				lost = os.RemoveAll(account.MirrorDir(l.env, reader.ID))
+			}
+			if lost != nil || !pending() {
+				t.Error("status does not say any more that bytes are left", lost)
+			}
 			l.do(next)
 			if pending() {
 				t.Error("it is not finished")

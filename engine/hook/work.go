@@ -146,7 +146,7 @@ func sweepIfDue(ctx context.Context, p *project.Project, o WorkOptions) error {
 	}
 	gc := maintain.GCOptions{Auto: true, Session: o.Session}
 	drop, err := maintain.Plan(ctx, p, state, gc, size)
-	if err != nil || len(drop) == 0 && maintain.Forgetting(p) == nil {
+	if err != nil || len(drop) == 0 && !p.IsForgetting() {
 		return err
 	}
 	if o.Budget > 0 && time.Since(began) > o.Budget {
@@ -179,5 +179,5 @@ const sessionQuiet = 45 * 24 * time.Hour
 // sweepDue reports whether retention has not looked for a while.
 func sweepDue(p *project.Project, every time.Duration) bool {
 	since := p.Env.Time().Sub(project.ReadHookState(p.StoreDir()).Swept)
-	return since < 0 || since >= every || maintain.Forgetting(p) != nil
+	return since < 0 || since >= every || p.IsForgetting()
 }

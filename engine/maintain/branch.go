@@ -19,7 +19,7 @@ import (
 // joinBranch commits again what only the mirror has, where an older state was put in the store's place and went on in
 // another way than the one that the mirror has. Both stay: nothing of the store is replaced.
 func joinBranch(ctx context.Context, p *project.Project) error {
-	if p.ReadOnly != nil || account.Exists(filepath.Join(p.StoreDir(), project.ForgettingName)) || !p.Store.Diverged() {
+	if p.ReadOnly != nil || p.Purging() || !p.Store.Diverged() {
 		return nil
 	}
 	release, err := p.Use(ctx)

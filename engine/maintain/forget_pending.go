@@ -2,10 +2,6 @@ package maintain
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -14,23 +10,10 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// Forgetting reads the note, nil for none. One that cannot be read is one of a sweep.
-func Forgetting(p *project.Project) *project.ForgettingNote {
-	data, err := account.ReadSmall(filepath.Join(p.StoreDir(), project.ForgettingName), 1<<16)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	var n project.ForgettingNote
-	if err != nil || json.Unmarshal(data, &n) != nil {
-		n.Sweeping = true
-	}
-	return &n
-}
-
 // PendingForget is since when something is forgotten whose bytes are still in the
 // store, nil for no such thing: somebody read the store, or the process died.
 func PendingForget(ctx context.Context, p *project.Project) (*time.Time, error) {
-	n := Forgetting(p)
+	n := p.Forgetting()
 	if n == nil || n.Sweeping {
 		return since(n), nil
 	}
@@ -56,7 +39,7 @@ func since(n *project.ForgettingNote) *time.Time {
 // FinishForgetting finishes what a forget could not, if nobody is in the way.
 // Whoever has just written calls it; what fails is shown by status, and tried again by the next.
 func FinishForgetting(ctx context.Context, p *project.Project) {
-	if _, err := os.Lstat(filepath.Join(p.StoreDir(), project.ForgettingName)); err != nil || p.ReadOnly != nil {
+	if p.ReadOnly != nil || !p.IsForgetting() {
 		return
 	}
 	lock, err := account.LockFile(account.Expired, filepath.Join(p.StoreDir(), account.LockName, gcLockName), gcLockName, true)

@@ -2,10 +2,8 @@ package maintain
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/rewind-cli/rewind/cas"
-	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
@@ -28,7 +26,7 @@ func runPurge(ctx context.Context, p *project.Project, o *collection) error {
 	if err := fold(ctx, p); err != nil {
 		return err
 	}
-	note := Forgetting(p)
+	note := p.Forgetting()
 	if note == nil {
 		note = &project.ForgettingNote{Since: p.Env.Time().UTC(), Log: o.state.last}
 	}
@@ -77,7 +75,7 @@ func runPurge(ctx context.Context, p *project.Project, o *collection) error {
 			if o.result.Copies, err = p.Store.RemoveCopies(ctx); err != nil {
 				return err
 			}
-			if err := account.RemoveIfThere(filepath.Join(p.StoreDir(), project.ForgettingName)); err != nil {
+			if err := p.EndForgetting(); err != nil {
 				return err
 			}
 			_ = p.Store.Mirror() // of packs that got none meanwhile; status tells

@@ -261,7 +261,7 @@ func (c *collection) mark(ctx context.Context) error {
 		return c.p.Classify(err)
 	}
 	// What was forgotten before goes for good, whoever sweeps next.
-	c.o.purge = !c.o.DryRun && (c.o.purge || c.state.Amended || Forgetting(c.p) != nil)
+	c.o.purge = !c.o.DryRun && (c.o.purge || c.state.Amended || c.p.IsForgetting())
 	if c.o.purge {
 		return nil
 	}

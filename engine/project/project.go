@@ -162,7 +162,7 @@ func OpenAt(ctx context.Context, o OpenOptions, at Location, known []account.Kno
 		Returning: p.noteReturn,
 		Reached:   p.reached,
 		Shorter:   p.noteShortened,
-		Purging:   func() bool { return account.Exists(filepath.Join(at.Store, ForgettingName)) },
+		Purging:   p.Purging,
 	})
 	if err != nil {
 		return nil, &account.DamagedStoreError{What: "its packs cannot be opened", Err: err}

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +18,8 @@ import (
 )
 
 // ForgettingName is the file that is there from before a forget is committed
-// until its bytes are gone. It says nothing of what was forgotten.
+// until its bytes are gone, in the store and in its mirror: either may be lost, and
+// the bytes are in both. It says nothing of what was forgotten.
 const ForgettingName = "forgetting"
 
 // ForgettingNote is its content. Until the sweep has begun, only the log tells
@@ -33,7 +36,56 @@ func (p *Project) NoteForgetting(n ForgettingNote) error {
 	if err != nil {
 		return err
 	}
-	return account.WriteFile(filepath.Join(p.at.Store, ForgettingName), append(data, '\n'), p.Owner)
+	data = append(data, '\n')
+	if files := p.forgettingFiles(); len(files) > 1 && account.IsDir(filepath.Dir(files[1])) {
+		_ = account.WriteFile(files[1], data, account.OwnerOf(p.Env.Home)) // status tells of a mirror that cannot be written
+	}
+	return account.WriteFile(filepath.Join(p.at.Store, ForgettingName), data, p.Owner)
+}
+
+// forgettingFiles are the places of the note: the store, and its mirror.
+func (p *Project) forgettingFiles() []string {
+	files := []string{filepath.Join(p.at.Store, ForgettingName)}
+	if mirror := account.MirrorDir(p.Env, p.ID); mirror != "" && !p.Copied {
+		files = append(files, filepath.Join(mirror, ForgettingName))
+	}
+	return files
+}
+
+// IsForgetting reports whether there is a note.
+func (p *Project) IsForgetting() bool {
+	return slices.ContainsFunc(p.forgettingFiles(), account.Exists)
+}
+
+// Purging reports whether there is a note in the store itself: one that only the mirror has is of packs that may have to
+// come back first.
+func (p *Project) Purging() bool { return account.Exists(p.forgettingFiles()[0]) }
+
+// Forgetting reads the note, nil for none. One that cannot be read is one of a sweep.
+func (p *Project) Forgetting() *ForgettingNote {
+	var n *ForgettingNote
+	for _, file := range p.forgettingFiles() {
+		data, err := account.ReadSmall(file, 1<<16)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		n = &ForgettingNote{}
+		if err == nil && json.Unmarshal(data, n) == nil {
+			return n
+		}
+		n.Sweeping = true
+	}
+	return n
+}
+
+// EndForgetting removes the note, from the store last: until it is gone there, the next write finishes.
+func (p *Project) EndForgetting() error {
+	for _, file := range slices.Backward(p.forgettingFiles()) {
+		if err := account.RemoveIfThere(file); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ReturnedName is the file that is there from before packs come back from their second
@@ -124,7 +176,7 @@ func (p *Project) returnedNotice(n returnedNote) string {
 		return text
 	}
 	text += "; what gc or forget removed since "
-	if account.Exists(filepath.Join(p.at.Store, ForgettingName)) {
+	if p.IsForgetting() {
 		text += "will be removed with the next write"
 	} else {
 		text += "has been removed again"

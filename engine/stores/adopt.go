@@ -302,6 +302,19 @@ func copyStore(ctx context.Context, o InitOptions, src *adoptSource, now account
 			return "", err
 		}
 	}
+	// What is forgotten there, and not yet gone, was copied too.
+	for _, dir := range []string{account.MirrorDir(o.Env, src.known.ID), src.store} {
+		if dir == "" {
+			continue
+		}
+		note, err := account.ReadSmall(filepath.Join(dir, project.ForgettingName), 1<<16)
+		if err == nil {
+			err = account.WriteFile(filepath.Join(store, project.ForgettingName), note, owner)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
 	return store, account.FinishStore(store, account.NewFormat(now.ID, account.StoreID(origin), now), owner)
 }
 
