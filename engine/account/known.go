@@ -30,10 +30,13 @@ type KnownStore struct {
 	// it: its directory was moved, or another one had the place. "": it does.
 	Storage string
 	Parent  uint64 // inode of the directory that root is in, 0 where that is not known
-	Link    string // the store's real path, where it lies behind a link that the person allowed; "": no link
+	// FileSystem is that of the same directory, as FileSystemID has it: another disk that is mounted at the place of this
+	// one can have its device number, and the inode of its root.
+	FileSystem uint64
+	Link       string // the store's real path, where it lies behind a link that the person allowed; "": no link
 }
 
-const knownHeader = "# rewind: stores of this account: id device inode mode root [birth N] [parent N] [going 1] [storage path] [link path]\n"
+const knownHeader = "# rewind: stores of this account: id device inode mode root [birth N] [parent N] [filesystem N] [going 1] [storage path] [link path]\n"
 
 // line is k as a line of the registry.
 func (k KnownStore) line() string {
@@ -43,6 +46,9 @@ func (k KnownStore) line() string {
 	}
 	if k.Parent != 0 {
 		line += fmt.Sprintf(" parent %d", k.Parent)
+	}
+	if k.FileSystem != 0 {
+		line += fmt.Sprintf(" filesystem %d", k.FileSystem)
 	}
 	if k.Storage != "" {
 		line += " storage " + strconv.Quote(k.Storage)
@@ -110,6 +116,8 @@ func (k *KnownStore) parseMore(rest string) bool {
 				k.Birth, err = strconv.ParseInt(text, 10, 64)
 			case "parent":
 				k.Parent, err = strconv.ParseUint(text, 10, 64)
+			case "filesystem":
+				k.FileSystem, err = strconv.ParseUint(text, 10, 64)
 			case "going":
 				k.Going = true
 			}
@@ -200,7 +208,7 @@ func Register(ctx context.Context, env Env, k KnownStore, drop bool) error {
 	}
 	if !drop {
 		if parent, _, err := Identity(filepath.Dir(k.Root)); err == nil && Exists(k.Root) {
-			k.Parent = parent.Inode
+			k.Parent, k.FileSystem = parent.Inode, FileSystemID(filepath.Dir(k.Root))
 		}
 		out.WriteString(k.line())
 	}
@@ -289,7 +297,7 @@ func (k KnownStore) wasThere() bool {
 		case err == nil && now.Device != k.Device:
 			return false
 		case err == nil && around == parent:
-			return k.Parent == 0 || k.Parent == now.Inode
+			return (k.Parent == 0 || k.Parent == now.Inode) && (k.FileSystem == 0 || k.FileSystem == FileSystemID(parent))
 		case err == nil:
 			return k.Mode != GlobalMode
 		case around == filepath.Dir(around):

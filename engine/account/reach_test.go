@@ -29,7 +29,7 @@ func TestGoneIsNotOutOfReach(t *testing.T) {
 	}
 	state := func(want State, change func(*KnownStore)) {
 		t.Helper()
-		k := KnownStore{DirID: id, Mode: GlobalMode, Root: root, Parent: around.Inode}
+		k := KnownStore{DirID: id, Mode: GlobalMode, Root: root, Parent: around.Inode, FileSystem: FileSystemID(filepath.Dir(parent))}
 		change(&k)
 		if line, ok := parseKnown(k.line()[:len(k.line())-1]); !ok || line != k {
 			t.Errorf("line %q is %+v", k.line(), line)
@@ -47,6 +47,8 @@ func TestGoneIsNotOutOfReach(t *testing.T) {
 	state(Unreachable, func(k *KnownStore) { k.Device++ })
 	state(Unreachable, func(k *KnownStore) { k.Mode = ProjectMode; k.Device++ })
 	state(Unreachable, func(k *KnownStore) { k.Parent++ })
+	state(Unreachable, func(k *KnownStore) { k.FileSystem++ })
+	state(Gone, func(k *KnownStore) { k.FileSystem = 0 })
 	if err := os.Remove(parent); err != nil {
 		t.Fatal(err)
 	}

@@ -54,6 +54,16 @@ func FreeDisk(file string) (int64, error) {
 	return int64(st.Bavail) * int64(st.Bsize), nil
 }
 
+// FileSystemID is what the kernel distinguishes file systems by, of the one that dir is on; 0 where that is not known. Two
+// disks that get the same device number, one after the other, have different ones, mostly from their UUIDs.
+func FileSystemID(dir string) uint64 {
+	var st unix.Statfs_t
+	if unix.Statfs(dir, &st) != nil {
+		return 0
+	}
+	return uint64(uint32(st.Fsid.Val[0]))<<32 | uint64(uint32(st.Fsid.Val[1]))
+}
+
 // CanWrite reports why this process cannot write in a directory, nil if it can.
 func CanWrite(dir string) error { return unix.Access(dir, unix.W_OK) }
 
