@@ -216,19 +216,28 @@ func (p *Project) Notify(text string) { p.notices = append(p.notices, text) }
 
 // ReloadSettings reads the settings again, after they were changed.
 func (p *Project) ReloadSettings() {
-	p.settings, p.warnings = LoadSettings(p.Env, p.at.Store)
+	file, warning := p.settingsFile()
+	p.settings, p.warnings = loadSettings(p.Env, file)
+	if warning != nil {
+		p.warnings = append([]settings.Warning{*warning}, p.warnings...)
+	}
 }
 
 // LoadSettings reads the account's settings and those of the store ("": the account's only).
 func LoadSettings(env account.Env, store string) (*settings.Settings, []settings.Warning) {
+	if store == "" {
+		return loadSettings(env, "")
+	}
+	return loadSettings(env, filepath.Join(store, account.ConfigName))
+}
+
+func loadSettings(env account.Env, file string) (*settings.Settings, []settings.Warning) {
 	o := settings.Options{Getenv: env.Getenv}
 	if accountDir := env.AccountDir(); accountDir != "" {
 		o.AccountFile = filepath.Join(accountDir, account.ConfigName)
 		o.TiersDir = filepath.Join(accountDir, "tiers")
 	}
-	if store != "" {
-		o.ProjectFile = filepath.Join(store, account.ConfigName)
-	}
+	o.ProjectFile = file
 	return settings.Load(o)
 }
 

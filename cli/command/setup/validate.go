@@ -95,6 +95,9 @@ func runValidate(ctx context.Context, c *app.Call) error {
 		v.Findings = append(v.Findings, hookErrorFindings(project.LastHookError(c.Env, nil))...)
 	}
 	set, warnings := project.LoadSettings(c.Env, store)
+	if p != nil {
+		set, warnings = p.Settings(), p.Warnings()
+	}
 	v.Findings = append(v.Findings, settingsFindings(set, warnings)...)
 	v.Findings = append(v.Findings, openFindings(c.Env.AccountDir(), store)...)
 	v.Findings = append(v.Findings, olderFindings(c.Env.Home)...)
