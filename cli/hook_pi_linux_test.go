@@ -284,6 +284,47 @@ func TestPiEndKeepsTheLastAnswer(t *testing.T) {
 	}
 }
 
+// pi tells of the end of each answer of the model: the last of them with a change is the end of the prompt's turn.
+func TestPiEndOfATurn(t *testing.T) {
+	p := newPiLab(t)
+	answer := func(path, text string) {
+		p.call("write", map[string]any{"path": path}, func() { p.write(path, text) })
+		p.ask(hookio.PiTurnEnd, nil)
+	}
+	ask := func(prompt string, answer func()) {
+		p.ask(hookio.PiPrompt, map[string]any{"prompt": prompt})
+		answer()
+		p.ask(hookio.PiTurnEnd, nil)
+		p.ask(hookio.PiAgentEnd, nil)
+	}
+	ask("one", func() { answer("a", "1"); answer("a", "2"); answer("b", "1") })
+	ask("two", func() { answer("a", "3") })
+	ask("three", func() { answer("a", "4"); answer("a", "5") })
+	var v struct {
+		Checkpoints []struct {
+			N                  int
+			Kind, Prompt, Ends string
+		}
+	}
+	if err := json.Unmarshal([]byte(p.rewind("list", "--all", "--json")), &v); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range slices.Backward(v.Checkpoints) {
+		got = append(got, c.Kind+" "+c.Prompt+c.Ends)
+	}
+	if want := []string{"prompt one", "stop ", "stop ", "stop one", "prompt two", "stop two", "prompt three", "stop ", "stop three"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if out := p.rewind("list"); !strings.Contains(out, `nothing changed since 1, the end of "three"`) {
+		t.Error(out)
+	}
+	p.rewind("restore", "2")
+	if out := p.rewind("list"); strings.Contains(out, "the end of") {
+		t.Errorf("in the midst of a turn:\n%s", out)
+	}
+}
+
 // Whose work it is, in a session that edits, runs commands and makes directories, in quick turns.
 func TestPiWhose(t *testing.T) {
 	p := newPiLab(t)

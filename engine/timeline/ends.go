@@ -6,6 +6,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -213,6 +214,12 @@ func ends(db *manifest.DB, r *Row) error {
 	if c.Subagent != "" || c.Session == "" {
 		return nil
 	}
+	answers := c.Kind == manifest.Stop && transcript.StopsAtAnswers(transcript.Agent(c.Agent))
+	if answers {
+		if on, err := goesOn(db, &c.Checkpoint); on || err != nil {
+			return err
+		}
+	}
 	inTurn, looked := false, 0
 	q := manifest.Query{Session: c.Session, Before: c.Seq, Kinds: []manifest.CheckpointKind{manifest.Prompt, manifest.Stop, manifest.SessionStart}}
 	for before, err := range db.Checkpoints(q) {
@@ -233,7 +240,7 @@ func ends(db *manifest.DB, r *Row) error {
 				r.Ends = before.Prompt
 				return nil
 			}
-		case inTurn:
+		case inTurn, answers && before.Kind == manifest.Stop:
 			continue
 		}
 		if looked++; c.Prompt == "" && c.PromptID != "" && looked < nearCall {
@@ -247,6 +254,26 @@ func ends(db *manifest.DB, r *Row) error {
 	}
 	r.Ends = c.Prompt
 	return nil
+}
+
+// soon is in how many events after an answer the turn of it has to show that it goes on.
+const soon = 16
+
+// goesOn reports whether the turn of a stop went on behind it: the next that its session did was no prompt.
+func goesOn(db *manifest.DB, c *manifest.Checkpoint) (bool, error) {
+	stretch, _, err := after(db, c.Seq, soon)
+	for _, next := range slices.Backward(stretch) {
+		if next.Session != c.Session || next.Agent != c.Agent {
+			continue
+		}
+		switch next.Kind {
+		case manifest.Stop, manifest.PreTool, manifest.PostTool:
+			return true, err
+		case manifest.Prompt, manifest.SessionStart, manifest.SessionEnd:
+			return false, err
+		}
+	}
+	return false, err
 }
 
 // targetEnds finds the prompt whose turn a row's target ends: a stop says nothing of its own.

@@ -46,6 +46,8 @@ type format struct {
 	// promptless: the agent has runs in which no hook tells of the prompt. It is
 	// taken from the transcript.
 	promptless bool
+	// answers: a stop is the end of one answer of the model, of which a turn has many.
+	answers bool
 	// named: a session's own title is its first prompt, in all its forks.
 	named bool
 	// opens reports that the agent opens a session with this line alone, beside
@@ -152,6 +154,13 @@ func AgentOf(file string) Agent {
 func Promptless(a Agent) bool {
 	f, _ := a.format()
 	return f.promptless
+}
+
+// StopsAtAnswers reports whether the agent's stops are the ends of the model's answers, of which a turn has many: the last
+// of them is the turn's.
+func StopsAtAnswers(a Agent) bool {
+	f, _ := a.format()
+	return f.answers
 }
 
 // TitledByFirstPrompt reports whether the title that the agent gives a session,

@@ -24,6 +24,7 @@ func piFormat() format {
 		folder:   PiDirName,
 		program:  "/pi-coding-agent/",
 		kinds:    &piKinds,
+		answers:  true,
 		parse:    parsePi,
 		finish:   func(x *reader) { x.Title = x.given },
 		command:  func(id string) []string { return []string{"pi", "--session", id} },
