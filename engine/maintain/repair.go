@@ -2,12 +2,15 @@ package maintain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -128,8 +131,8 @@ func (k *known) lost(ctx context.Context, p *project.Project) (damage []Damage, 
 	return damage, nil
 }
 
-// recapture reads the whole working tree again. An object that was lost comes
-// back where a file still has its content.
+// recapture brings objects back that checkpoints need and the store has lost, where a file of the working tree still has
+// their content. It stores nothing else of the tree.
 func recapture(ctx context.Context, p *project.Project, say func(string, ...any)) error {
 	release, err := p.Use(ctx)
 	if err != nil {
@@ -139,20 +142,92 @@ func recapture(ctx context.Context, p *project.Project, say func(string, ...any)
 	if err := account.RemoveIfThere(p.StatCacheFile()); err != nil {
 		return err
 	}
-	c, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{Rehash: true})
+	checkpoints, _, err := readableCheckpoints(ctx, p)
 	if err != nil {
 		return err
 	}
-	if c.Tx.StoredBytes() == 0 {
-		return c.Discard()
+	w := &wholeness{p: p, good: map[oid.ID]bool{}, v: &Verified{}, lack: map[oid.ID]manifest.Kind{}}
+	for _, c := range checkpoints {
+		if err := w.checkpoint(ctx, c); err != nil {
+			return err
+		}
 	}
-	now := p.Env.Time().UTC()
-	record := manifest.Record{Operation: &manifest.Operation{Time: now, Kind: manifest.OpRepair, Before: c.Root(), After: c.Root()}}
-	stored := c.Tx.StoredBytes()
-	if _, err := c.Tx.Commit(ctx, func() ([]manifest.Record, error) { return []manifest.Record{record}, nil }, c.Publish); err != nil {
+	if len(w.lack) == 0 {
+		return nil
+	}
+	tree, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{Rehash: true, Look: true})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tree.Discard() }()
+	tx := commit.Begin(p)
+	for len(w.lack) > 0 {
+		for id, kind := range w.lack {
+			delete(w.lack, id)
+			data, err := tree.Tx.Get(nil, id)
+			if err != nil {
+				continue // no file has it any more
+			}
+			if _, err := tx.Put(data); err != nil {
+				return errors.Join(err, tx.Discard())
+			}
+			if err := w.below(data, kind); err != nil {
+				return errors.Join(err, tx.Discard())
+			}
+		}
+	}
+	if err := tx.Flush(); err != nil {
+		return errors.Join(p.Classify(err), tx.Discard())
+	}
+	stored := tx.StoredBytes()
+	if stored == 0 {
+		return tx.Discard()
+	}
+	record := manifest.Record{Operation: &manifest.Operation{Time: p.Env.Time().UTC(), Kind: manifest.OpRepair}}
+	if _, err := tx.Commit(ctx, func() ([]manifest.Record, error) { return []manifest.Record{record}, nil }, nil); err != nil {
 		return err
 	}
 	say("recovered %d bytes from the working tree", stored)
+	return nil
+}
+
+// below adds what an object that came back refers to, where the store has lost that too.
+func (w *wholeness) below(data []byte, kind manifest.Kind) error {
+	need := func(id oid.ID, kind manifest.Kind) error {
+		if id == (oid.ID{}) || w.good[id] {
+			return nil
+		}
+		w.good[id] = true // looked at
+		has, err := w.p.Store.Has(id)
+		if err == nil && !has {
+			w.lack[id] = kind
+		}
+		return err
+	}
+	switch kind {
+	case manifest.Subdir:
+		dir, err := manifest.ParseDir(data)
+		if err != nil {
+			return err
+		}
+		for _, e := range dir.Entries {
+			if e.Kind == manifest.Subdir || e.Kind == manifest.File || e.Kind == manifest.Chunked {
+				if err := need(e.ID, e.Kind); err != nil {
+					return err
+				}
+			}
+		}
+	case manifest.Chunked:
+		list, err := cas.ParseList(data)
+		if err != nil {
+			return err
+		}
+		for _, c := range list.Chunks {
+			if err := need(c.ID, manifest.File); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 

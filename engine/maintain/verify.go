@@ -194,6 +194,14 @@ type wholeness struct {
 	bad  map[oid.ID]string // why
 	good map[oid.ID]bool
 	v    *Verified
+	lack map[oid.ID]manifest.Kind // objects of trees that cannot be had; may be nil
+}
+
+// lacks notes an object that cannot be had.
+func (w *wholeness) lacks(id oid.ID, kind manifest.Kind) {
+	if w.lack != nil {
+		w.lack[id] = kind
+	}
 }
 
 func (w *wholeness) checkpoint(ctx context.Context, c manifest.Checkpoint) error {
@@ -224,6 +232,7 @@ func (w *wholeness) dir(ctx context.Context, id oid.ID, path string, report func
 	}
 	dir, err := w.p.LoadDir(id)
 	if err != nil {
+		w.lacks(id, manifest.Subdir)
 		report(path, problem.Text(err))
 		return false, nil
 	}
@@ -241,6 +250,7 @@ func (w *wholeness) dir(ctx context.Context, id oid.ID, path string, report func
 			}
 		case manifest.File:
 			if reason := w.missing(e.ID); reason != "" {
+				w.lacks(e.ID, manifest.File)
 				report(below, reason)
 				ok = false
 			}
@@ -278,22 +288,28 @@ func (w *wholeness) missing(id oid.ID) string {
 
 func (w *wholeness) list(id oid.ID) string {
 	if reason := w.missing(id); reason != "" {
+		w.lacks(id, manifest.Chunked)
 		return reason
 	}
 	data, err := w.p.ReadObject(id)
 	if err != nil {
+		w.lacks(id, manifest.Chunked)
 		return problem.Text(err)
 	}
 	list, err := cas.ParseList(data)
 	if err != nil {
 		return problem.Text(err)
 	}
+	first := ""
 	for _, c := range list.Chunks {
 		if reason := w.missing(c.ID); reason != "" {
-			return reason
+			w.lacks(c.ID, manifest.File)
+			if first == "" {
+				first = reason
+			}
 		}
 	}
-	return ""
+	return first
 }
 
 // conversation says what a stored conversation lacks, "" if it is whole.
