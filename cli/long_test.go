@@ -71,7 +71,7 @@ var longCommands = []longCommand{
 		says: "interrupted: what was not removed yet is still there"},
 	{name: "verify", args: []string{"verify"}, phases: []string{"verify pack", "verify checkpoint"}, says: "interrupted: nothing was changed"},
 	{name: "verify", args: []string{"verify", "--read-data"}, phases: []string{"verify pack", "verify checkpoint"}, says: "interrupted: nothing was changed"},
-	{name: "repair", args: []string{"repair"}, phases: []string{"repair: check pack", "repair: index pack", "scan ", "verify pack", "verify checkpoint"},
+	{name: "repair", args: []string{"repair"}, phases: []string{"repair: check pack", "repair: index pack", "verify pack", "verify checkpoint"},
 		says: "interrupted: what was not repaired yet is as it was"},
 	{name: "stats", args: []string{"stats"}, phases: []string{"stats: first uses checkpoint", "stats: last uses checkpoint", "stats: sizes checkpoint", "stats: paths checkpoint"},
 		says: "interrupted: nothing was changed"},

@@ -87,6 +87,8 @@ func explainStore(err error, f *Failure) bool {
 			f.Hint = "run rewind as the user who owns the store"
 		case foreign.Going:
 			f.Hint = "rewind stores rm . finishes the removal"
+		case foreign.NoHome:
+			f.Hint = "set HOME to the home directory of the account that the store was made on"
 		case foreign.Tracked:
 			f.Hint = "remove it from git's index: git rm -r -q --cached .agent/rewind"
 		}

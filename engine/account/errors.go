@@ -10,10 +10,20 @@ type ForeignStoreError struct {
 	Store, Reason string
 	OtherUser     bool
 	Going         bool // its removal did not finish
+	NoHome        bool // whose it is cannot be told
 	Tracked       bool // git has files of the store in its index
 }
 
 func (e *ForeignStoreError) Error() string { return fmt.Sprintf("the store %s %s", e.Store, e.Reason) }
+
+// NotOurs refuses a store that is not in the registry, which lies in the home directory: where HOME is not set, in the one that
+// the system has for the user, if any.
+func NotOurs(env Env, store string) error {
+	if env.Home == "" || env.Getenv != nil && env.Getenv("HOME") == "" {
+		return &ForeignStoreError{Store: store, Reason: "cannot be told to be this account's, because HOME is not set", NoHome: true}
+	}
+	return &ForeignStoreError{Store: store, Reason: "was not made on this account"}
+}
 
 // FutureFormatError: the store was written by a newer version.
 type FutureFormatError struct{ Store, Version string }

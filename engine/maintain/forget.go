@@ -13,6 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/pathspec"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/engine/treeio"
@@ -175,12 +176,12 @@ func (f *Forgotten) purge(ctx context.Context, p *project.Project, o GCOptions) 
 	case err != nil && (ctx.Err() != nil || o.Checkpoint != manifest.CheckpointID{} || project.IsDamage(p.Classify(err))):
 		return err
 	case err != nil: // the log says already that it is gone, and the next write finishes
-		f.Pending = err.Error()
+		f.Pending = problem.Text(err)
 		return nil
 	case o.Checkpoint != (manifest.CheckpointID{}) && len(collected.Removed) == 0:
 		return &project.RefusedError{What: "the checkpoint was pinned, named or used by an operation meanwhile"}
 	case collected.Unswept != nil:
-		f.Pending = collected.Unswept.Error()
+		f.Pending = problem.Text(collected.Unswept)
 	case collected.Deferred:
 		f.Pending = "another process is reading the store"
 	}

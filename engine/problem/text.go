@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -60,6 +61,9 @@ func InWords(message string, err error) string {
 	message = strings.ReplaceAll(message, "hujson: ", "")
 	switch e := err.(type) {
 	case interface{ Unwrap() []error }:
+		if text, ok := joined(err.Error(), e.Unwrap()); ok {
+			return replaceLast(message, err.Error(), text)
+		}
 		for _, one := range e.Unwrap() {
 			message = InWords(message, one)
 		}
@@ -69,6 +73,18 @@ func InWords(message string, err error) string {
 		}
 	}
 	return message
+}
+
+// joined is what errors.Join made of several errors, as one line that says each thing once.
+func joined(text string, all []error) (line string, ok bool) {
+	var raw, words []string
+	for _, one := range all {
+		raw = append(raw, one.Error())
+		if said := Text(one); !slices.Contains(words, said) {
+			words = append(words, said)
+		}
+	}
+	return strings.Join(words, "; "), len(all) > 1 && text == strings.Join(raw, "\n")
 }
 
 // replaceLast: causes are named at the end of a message, and a path before may hold the same text.

@@ -31,7 +31,7 @@ func (p *Project) checkKnown(known []account.KnownStore) error {
 		return &account.ForeignStoreError{Store: p.at.Store, Reason: "is being removed", Going: true}
 	}
 	if i < 0 {
-		return &account.ForeignStoreError{Store: p.at.Store, Reason: "was not made on this account"}
+		return account.NotOurs(p.Env, p.at.Store)
 	}
 	old := known[i]
 	switch {

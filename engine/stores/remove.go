@@ -135,7 +135,7 @@ func PlanDeinit(ctx context.Context, o project.OpenOptions) (*Removal, error) {
 	case !ok && err != nil:
 		return nil, err
 	case !ok:
-		return nil, &account.ForeignStoreError{Store: at.Store, Reason: "was not made on this account"}
+		return nil, account.NotOurs(o.Env, at.Store)
 	}
 	if !mine && at.Link != "" {
 		return nil, &project.LinkError{Path: at.Store, Other: k.Root}
