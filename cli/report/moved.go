@@ -16,6 +16,8 @@ func printMoved(o *app.Output, r *restore.Restored) {
 		n = ", " + app.Plural(len(m.Prompts), "prompt", "prompts") + " undone"
 	}
 	switch {
+	case m.There:
+		o.Summary("The conversation is there already.")
 	case r.DryRun && m.Removed && m.InPlace:
 		o.Summary("Would remove the conversation's file: it was gone before that restore wrote it.")
 	case r.DryRun && m.Removed:

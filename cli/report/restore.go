@@ -299,7 +299,7 @@ func PrintRestored(c *app.Call, r *restore.Restored, v RestoreVerb) {
 	if r.NotCaptured > 0 {
 		TellNotCaptured(c, r.NotCaptured, r.Checkpoint.ID.String()[:app.ShortID])
 	}
-	if !r.DryRun && r.Operation != 0 && (r.Safety != nil || r.Conversation != nil) {
+	if !r.DryRun && r.Operation != 0 && (r.Safety != nil || r.Conversation != nil && !r.Conversation.There) {
 		o.Summary("%s: %s", cmp.Or(v.Onward, "Undo with"), o.Typed(v.TakeBack))
 	}
 }

@@ -3,7 +3,7 @@
 //  1. Capture puts what a transcript gained into a checkpoint's transaction.
 //  2. ChooseSession says which session is meant; FindPrompt where its Nth-last prompt was.
 //  3. PrepareMove prepares a fork, or the transcript itself, for a place; Publish puts it there,
-//     TakeBack removes it again. PrepareMoveBack is that for an undo.
+//     TakeBack removes it again. PrepareMovesBack is that for an undo.
 //
 // The agents' files are read and written by package transcript. A transcript is changed only
 // where the person asked for it in so many words, after a copy.

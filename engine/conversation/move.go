@@ -156,7 +156,7 @@ func PutBackMove(ctx context.Context, p *project.Project, op *manifest.Operation
 		return err
 	}
 	op.Fork, op.TranscriptBackup = "", ""
-	return (&mover{p, ctx, MoveOptions{}}).putBack(line.Files)
+	return (&mover{Project: p, ctx: ctx}).putBack(line.Files)
 }
 
 // agentOwner gives a file in the agent's directory to whom the home belongs.

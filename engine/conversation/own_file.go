@@ -1,12 +1,16 @@
 package conversation
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/zeebo/blake3"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
@@ -14,6 +18,93 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/transcript"
 )
+
+func (r *mover) prepareInPlace(at *cutPoint) (*Move, error) {
+	if b := r.Before; b != nil && b.Session.ID != at.id {
+		return nil, &project.RefusedError{What: fmt.Sprintf("session %s continues session %s, whose transcript has this place", b.Session.ID, at.id), Next: forkInstead}
+	}
+	file, err := r.ownFile(at)
+	if err != nil {
+		return nil, err
+	}
+	m := &Move{r: r, answer: &Moved{Agent: string(at.agent), Session: at.id, File: file, InPlace: true, Prompts: at.reverted()}}
+	x := at.source.index
+	if r.Session == nil && r.Before == nil {
+		if root := nestedIn(r.Project, string(at.agent), at.id, x.Dir(file), true); root != "" {
+			return nil, &NoConversationError{Checkpoint: r.targetName(), Reason: "session " + at.id + " belongs to the project " + root +
+				", below this one, and is rewritten from here only if it is named"}
+		}
+	}
+	dir, _ := workingDir(r.Project, x.Dir(file))
+	m.answer.Resume = transcript.Command(at.agent, dir, at.id)
+	m.line = movedLine{Action: MovedAction, Agent: string(at.agent), Session: at.id, Resume: m.answer.Resume, InPlace: true}
+	if err := m.refuseRunning(at.id, file, x.Dir(file)); err != nil {
+		return nil, err
+	}
+	if _, err := x.Cut(at.leaf); err != nil {
+		return nil, noPlace(r.targetName(), err)
+	}
+	if there, err := at.standsIn(file); err != nil {
+		return nil, noPlace(r.targetName(), err)
+	} else if there {
+		m.line, m.answer.There, m.answer.Prompts = movedLine{}, true, nil
+		return m, nil
+	}
+	if r.DryRun {
+		return m, nil
+	}
+	if err := r.makeAgentDir(filepath.Dir(file)); err != nil {
+		return nil, err
+	}
+	f := movedFile{File: file}
+	if f.Before, f.Backup, err = r.backUp(file); err != nil {
+		return nil, err
+	}
+	data, err := at.source.open()
+	if err != nil {
+		return nil, err
+	}
+	defer data.Close()
+	sides, err := r.stageSides(at, func(string) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	s, err := transcript.Stage(file, true, r.agentOwner(), func(w io.Writer) error {
+		_, err := transcript.Linear(w, x, data, at.leaf)
+		return err
+	})
+	if err != nil {
+		discardAll(sides)
+		return nil, noPlace(r.targetName(), err)
+	}
+	for _, side := range sides {
+		m.line.Files = append(m.line.Files, movedFile{File: side.Name, Temp: side.Temp, After: sumOf(side)})
+	}
+	f.Temp, f.After = s.Temp, sumOf(s)
+	m.staged, m.line.Files = append(sides, s), append(m.line.Files, f)
+	r.Op.TranscriptBackup = f.Backup
+	if f.Before == nil {
+		r.Op.Fork = file // it was gone: an undo takes it away again
+	}
+	m.answer.Backup = StoreFile(r.Project, f.Backup)
+	return m, nil
+}
+
+// standsIn reports whether a session's own file holds the conversation up to there and no more, with what belongs beside it.
+func (at *cutPoint) standsIn(file string) (bool, error) {
+	now, err := SumFile(file)
+	if err != nil || now == nil || len(at.missingSides(func(string) bool { return true })) > 0 {
+		return false, err
+	}
+	data, err := at.source.open()
+	if err != nil {
+		return false, err
+	}
+	defer data.Close()
+	hash := blake3.New()
+	_, err = transcript.Linear(hash, at.source.index, data, at.leaf)
+	return hex.EncodeToString(hash.Sum(nil)) == now.Sum, err
+}
 
 // ownFile is the file that a session's transcript is put into: its own, or, where that is
 // gone and the agent does not go by its name, one that its clean-up leaves alone.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -39,6 +38,7 @@ type Moved struct {
 	Again          string // command that writes its transcript anew, which is gone; Resume has it; else ""
 	Backup         string // plain copy of what the transcript was, "" for none
 	InPlace        bool   // the session's own file was rewritten
+	There          bool   // with InPlace: it held what it was to hold: nothing was written
 	Removed        bool   // an undo took a fork away, or with InPlace the session's own file, which had been gone
 	Prompts        []string
 	Notes          []string // what the person should know
@@ -99,9 +99,9 @@ func (m *Move) Answer() *Moved {
 	return m.answer
 }
 
-// Line is the line for the operation's list of paths; empty without a move.
+// Line is the line for the operation's list of paths; empty without a move, or where the conversation is there already.
 func (m *Move) Line() []byte {
-	if m == nil {
+	if m == nil || m.line.Action == "" {
 		return nil
 	}
 	b, err := json.Marshal(m.line)
@@ -162,13 +162,14 @@ type mover struct {
 	*project.Project
 	ctx context.Context
 	MoveOptions
+	then map[string]movedFile // files that newer operations, which are taken back first, leave in another state
 }
 
 // PrepareMove finds the place in the conversation and prepares its files: a fork, or the
 // session's own transcript. It touches nothing that is there. The caller holds the users lock, and closes the
 // move. Errors: *NoConversationError, *AgentRunningError, *RefusedError.
 func PrepareMove(ctx context.Context, p *project.Project, o MoveOptions) (*Move, error) {
-	r := &mover{p, ctx, o}
+	r := &mover{Project: p, ctx: ctx, MoveOptions: o}
 	at, err := r.cutPoint()
 	var none *NoConversationError
 	if errors.As(err, &none) {
@@ -331,71 +332,6 @@ func (at *cutPoint) sidecar(suffix string) (io.ReadCloser, error) {
 		return held.Reader(), nil
 	}
 	return nil, fs.ErrNotExist
-}
-
-func (r *mover) prepareInPlace(at *cutPoint) (*Move, error) {
-	if b := r.Before; b != nil && b.Session.ID != at.id {
-		return nil, &project.RefusedError{What: fmt.Sprintf("session %s continues session %s, whose transcript has this place", b.Session.ID, at.id), Next: forkInstead}
-	}
-	file, err := r.ownFile(at)
-	if err != nil {
-		return nil, err
-	}
-	m := &Move{r: r, answer: &Moved{Agent: string(at.agent), Session: at.id, File: file, InPlace: true, Prompts: at.reverted()}}
-	x := at.source.index
-	if r.Session == nil && r.Before == nil {
-		if root := nestedIn(r.Project, string(at.agent), at.id, x.Dir(file), true); root != "" {
-			return nil, &NoConversationError{Checkpoint: r.targetName(), Reason: "session " + at.id + " belongs to the project " + root +
-				", below this one, and is rewritten from here only if it is named"}
-		}
-	}
-	dir, _ := workingDir(r.Project, x.Dir(file))
-	m.answer.Resume = transcript.Command(at.agent, dir, at.id)
-	m.line = movedLine{Action: MovedAction, Agent: string(at.agent), Session: at.id, Resume: m.answer.Resume, InPlace: true}
-	if err := m.refuseRunning(at.id, file, x.Dir(file)); err != nil {
-		return nil, err
-	}
-	if _, err := x.Cut(at.leaf); err != nil {
-		return nil, noPlace(r.targetName(), err)
-	}
-	if r.DryRun {
-		return m, nil
-	}
-	if err := r.makeAgentDir(filepath.Dir(file)); err != nil {
-		return nil, err
-	}
-	f := movedFile{File: file}
-	if f.Before, f.Backup, err = r.backUp(file); err != nil {
-		return nil, err
-	}
-	data, err := at.source.open()
-	if err != nil {
-		return nil, err
-	}
-	defer data.Close()
-	sides, err := r.stageSides(at, func(string) bool { return true })
-	if err != nil {
-		return nil, err
-	}
-	s, err := transcript.Stage(file, true, r.agentOwner(), func(w io.Writer) error {
-		_, err := transcript.Linear(w, x, data, at.leaf)
-		return err
-	})
-	if err != nil {
-		discardAll(sides)
-		return nil, noPlace(r.targetName(), err)
-	}
-	for _, side := range sides {
-		m.line.Files = append(m.line.Files, movedFile{File: side.Name, Temp: side.Temp, After: sumOf(side)})
-	}
-	f.Temp, f.After = s.Temp, sumOf(s)
-	m.staged, m.line.Files = append(sides, s), append(m.line.Files, f)
-	r.Op.TranscriptBackup = f.Backup
-	if f.Before == nil {
-		r.Op.Fork = file // it was gone: an undo takes it away again
-	}
-	m.answer.Backup = StoreFile(r.Project, f.Backup)
-	return m, nil
 }
 
 // refuseRunning refuses to touch the transcript of a session that an agent

@@ -15,20 +15,14 @@ import (
 // transcript's directory, the ones that are missing. A fork names them by their
 // old paths, so that is where they go.
 func (r *mover) stageSides(at *cutPoint, wanted func(name string) bool) (staged []*transcript.Staged, err error) {
-	if at.source.held == nil {
-		return nil, nil // the agent has all of it
-	}
 	defer func() {
 		if err != nil {
 			discardAll(staged)
 			staged = nil
 		}
 	}()
-	for _, side := range at.source.held.Sides {
-		file := filepath.Join(filepath.Dir(at.file), filepath.FromSlash(side.Name))
-		if _, err := os.Lstat(file); !wanted(side.Name) || !errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
+	for _, side := range at.missingSides(wanted) {
+		file := at.beside(side.Name)
 		held, err := transcript.Open(storeOf(r.ctx, r.Project), side.Content)
 		if err != nil {
 			return staged, r.Classify(err)
@@ -48,6 +42,23 @@ func (r *mover) stageSides(at *cutPoint, wanted func(name string) bool) (staged 
 		staged = append(staged, s)
 	}
 	return staged, nil
+}
+
+// missingSides are the files of stageSides.
+func (at *cutPoint) missingSides(wanted func(name string) bool) (sides []transcript.HeldSide) {
+	if at.source.held == nil {
+		return nil // the agent has all of it
+	}
+	for _, side := range at.source.held.Sides {
+		if _, err := os.Lstat(at.beside(side.Name)); wanted(side.Name) && errors.Is(err, fs.ErrNotExist) {
+			sides = append(sides, side)
+		}
+	}
+	return sides
+}
+
+func (at *cutPoint) beside(name string) string {
+	return filepath.Join(filepath.Dir(at.file), filepath.FromSlash(name))
 }
 
 func discardAll(staged []*transcript.Staged) {

@@ -1,7 +1,6 @@
 package conversation
 
 import (
-	"context"
 	"errors"
 	"os"
 
@@ -10,13 +9,12 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// PrepareMoveBack prepares to take back what an operation did to a conversation, nil if it did
+// prepareMoveBack prepares to take back what an operation did to a conversation, nil if it did
 // nothing. before are the operations that it came after and that hold still, the newest last, and above
 // those that came after it and hold: the session to go on with is where they left the conversation.
 // A fork that somebody wrote to stays; a file rewritten in place that changed since is refused without force, and copied first with it. Errors: *RefusedError, *AgentRunningError.
-func PrepareMoveBack(ctx context.Context, p *project.Project, op manifest.Operation, before, above []manifest.Operation, o MoveOptions) (*Move, error) {
-	r := &mover{p, ctx, o}
-	line, err := movedBy(p, op)
+func (r *mover) prepareMoveBack(op manifest.Operation, before, above []manifest.Operation) (*Move, error) {
+	line, err := movedBy(r.Project, op)
 	if err != nil || line == nil {
 		return nil, err
 	}
@@ -32,7 +30,7 @@ func PrepareMoveBack(ctx context.Context, p *project.Project, op manifest.Operat
 	if info, err := os.Lstat(main.File); err == nil && line.InPlace && info.Mode()&os.ModeSymlink != 0 {
 		return nil, linkRefused(main.File, linkTarget(main.File), "is not what the operation wrote", "--code-only takes back the files alone")
 	}
-	now, err := SumFile(main.File)
+	now, err := r.sumThen(main.File)
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +88,13 @@ func PrepareMoveBack(ctx context.Context, p *project.Project, op manifest.Operat
 	}
 	for _, f := range line.Files {
 		if err := m.prepareFile(f); err != nil {
+			m.Close()
 			return nil, err
 		}
+	}
+	if line.InPlace && len(m.line.Files) == 0 { // it had written what was there before
+		r.Op.Fork = other
+		return nil, nil
 	}
 	if line.InPlace && r.Op.TranscriptBackup != "" {
 		r.Op.Fork = other // not a file that is there again, which an undo takes away
@@ -102,7 +105,7 @@ func PrepareMoveBack(ctx context.Context, p *project.Project, op manifest.Operat
 
 // prepareFile prepares to give a file the content that it had before the operation.
 func (m *Move) prepareFile(f movedFile) error {
-	now, err := SumFile(f.File)
+	now, err := m.r.sumThen(f.File)
 	if err != nil || sameSum(now, f.Before) {
 		return err
 	}
@@ -113,7 +116,9 @@ func (m *Move) prepareFile(f movedFile) error {
 	back := movedFile{File: f.File, After: f.Before}
 	var s *transcript.Staged
 	if !m.r.DryRun {
-		if back.Before, back.Backup, err = m.r.backUp(f.File); err != nil {
+		if was, ok := m.r.then[f.File]; ok {
+			back.Before, back.Backup = was.Before, was.Backup
+		} else if back.Before, back.Backup, err = m.r.backUp(f.File); err != nil {
 			return err
 		}
 		if f.Before != nil {

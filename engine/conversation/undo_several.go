@@ -10,8 +10,8 @@ import (
 
 // PrepareMovesBack prepares to take back what operations, the newest last, did to
 // conversations: as one move, which ends at the conversation from before the oldest. before are the operations
-// that hold then, and above those that came after all of them and hold now. The move is nil where none of them moved one. Errors: as PrepareMoveBack;
-// *project.RefusedError where two of them moved the same file.
+// that hold then, and above those that came after all of them and hold now. The move is nil where none of them moved one.
+// Errors: as prepareMoveBack.
 func PrepareMovesBack(ctx context.Context, p *project.Project, ops, before, above []manifest.Operation, o MoveOptions) (whole *Move, err error) {
 	defer func() {
 		if err != nil {
@@ -19,26 +19,24 @@ func PrepareMovesBack(ctx context.Context, p *project.Project, ops, before, abov
 			whole = nil
 		}
 	}()
+	r := &mover{Project: p, ctx: ctx, MoveOptions: o, then: map[string]movedFile{}}
 	fork := "" // of the newest
 	for i, op := range slices.Backward(ops) {
-		m, err := PrepareMoveBack(ctx, p, op, slices.Concat(before, ops[:i]), slices.Concat(ops[i+1:], above), o)
+		m, err := r.prepareMoveBack(op, slices.Concat(before, ops[:i]), slices.Concat(ops[i+1:], above))
 		if err != nil {
 			return whole, err
 		}
 		if m == nil {
 			continue
 		}
+		for _, f := range m.line.Files {
+			r.then[f.File] = f
+		}
 		if whole == nil {
 			whole, fork = m, o.Op.Fork
 			continue
 		}
-		for _, f := range m.line.Files {
-			if slices.ContainsFunc(whole.line.Files, func(other movedFile) bool { return other.File == f.File }) {
-				m.Close()
-				return whole, &project.RefusedError{What: "several of these restores moved the same conversation", Paths: []string{f.File},
-					Next: "rewind undo takes them back one by one"}
-			}
-		}
+		whole.leaveOut(m.line.Files)
 		if !whole.line.InPlace && !m.line.InPlace {
 			switch newest, oldest := &whole.line, &m.line; {
 			case newest.Was != "" && oldest.Was != "": // from the newest's fork to what the oldest made one of
@@ -55,4 +53,25 @@ func PrepareMovesBack(ctx context.Context, p *project.Project, ops, before, abov
 		whole = m
 	}
 	return whole, nil
+}
+
+// sumThen is what a file holds when the newer operations are taken back.
+func (r *mover) sumThen(file string) (*contentSum, error) {
+	if f, ok := r.then[file]; ok {
+		return f.After, nil
+	}
+	return SumFile(file)
+}
+
+// leaveOut drops what a move has prepared of files that another one brings further back.
+func (m *Move) leaveOut(files []movedFile) {
+	for i := len(m.staged) - 1; i >= 0; i-- {
+		if !slices.ContainsFunc(files, func(f movedFile) bool { return f.File == m.line.Files[i].File }) {
+			continue
+		}
+		if m.staged[i] != nil {
+			m.staged[i].Discard()
+		}
+		m.line.Files, m.staged = slices.Delete(m.line.Files, i, i+1), slices.Delete(m.staged, i, i+1)
+	}
 }

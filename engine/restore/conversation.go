@@ -63,7 +63,7 @@ func (r *Run) recordWithoutFiles(done *Restored) (*Restored, error) {
 	if r.stuck || r.move == nil && (len(problem.FailedOf(done.Skip)) > 0 || r.Op.Kind == manifest.OpRevert) {
 		return done, nil
 	}
-	if r.move == nil { // nothing refers to what the scan found
+	if r.move.Line() == nil { // nothing refers to what the scan found
 		if err := r.Tx.Discard(); err != nil {
 			return nil, err
 		}

@@ -17,7 +17,8 @@ import (
 // begins from r.notice, where a verb has put what only it knows, and fails nothing: what cannot be left is
 // not told, and stays for status.
 func (r *Run) leaveNotice(done *Restored) {
-	if !r.Options.DryRun && done.Operation == 0 || done.Conversation == nil && len(done.Create)+len(done.Replace)+len(done.Delete)+len(done.Mode) == 0 {
+	stays := done.Conversation == nil || done.Conversation.There
+	if !r.Options.DryRun && done.Operation == 0 || stays && len(done.Create)+len(done.Replace)+len(done.Delete)+len(done.Mode) == 0 {
 		return
 	}
 	n := r.Notice

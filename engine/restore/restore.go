@@ -375,7 +375,7 @@ func (r *Run) record(plan *treeio.Plan, out *treeio.Outcome) error {
 	if len(out.Changes) == 0 && len(problem.FailedOf(out.Skips)) > 0 {
 		r.dropMove()
 	}
-	if len(out.Changes)+len(out.Late) == 0 && r.move == nil {
+	if len(out.Changes)+len(out.Late) == 0 && r.move.Line() == nil {
 		return nil // no path could be changed: there is nothing to take back
 	}
 	if len(out.Late) > 0 {
