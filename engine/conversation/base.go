@@ -80,3 +80,40 @@ func (at *cutPoint) whole() (*cutPoint, error) {
 	}
 	return at, nil
 }
+
+// undone are the prompts that the place takes back of where the session stands now, newest first: that can be in a later file.
+func (at *cutPoint) undone() (texts []string) {
+	later := transcript.Later(at.agent, agentHome(at.p), at.file)
+	if later == "" {
+		return at.reverted()
+	}
+	v, err := conversationOf(at.ctx, at.p, string(at.agent), at.id, later, nil)
+	if err != nil {
+		return at.reverted()
+	}
+	now, err := v.best()
+	if err != nil {
+		return at.reverted()
+	}
+	ends, err := (&cutPoint{v, now, now.index.Leaf()}).since()
+	if err != nil {
+		return at.reverted()
+	}
+	for _, end := range ends {
+		x, same := end.source.index, transcript.PartOf(at.agent, end.file) == transcript.PartOf(at.agent, at.file)
+		lines, err := x.Prompts(end.leaf)
+		if same {
+			lines, err = x.Reverted(end.leaf, at.leaf)
+		}
+		if err != nil {
+			return at.reverted()
+		}
+		for _, i := range lines {
+			texts = append(texts, x.Lines[i].Text)
+		}
+		if same {
+			break
+		}
+	}
+	return texts
+}

@@ -181,7 +181,7 @@ func PrepareMove(ctx context.Context, p *project.Project, o MoveOptions) (*Move,
 	if o.InPlace {
 		return r.prepareInPlace(at)
 	}
-	if o.Shorter && at.source.live && at.leaf == at.source.index.Leaf() {
+	if o.Shorter && at.source.live && at.leaf == at.source.index.Leaf() && transcript.Later(at.agent, agentHome(p), at.file) == "" {
 		return nil, nil // a fork would have the same messages
 	}
 	return r.prepareFork(at)
@@ -199,7 +199,7 @@ func (r *mover) cutPoint() (*cutPoint, error) {
 }
 
 func (r *mover) prepareFork(at *cutPoint) (*Move, error) {
-	m := &Move{r: r, answer: &Moved{Agent: string(at.agent), From: at.id, Prompts: at.reverted()}}
+	m := &Move{r: r, answer: &Moved{Agent: string(at.agent), From: at.id, Prompts: at.undone()}}
 	if r.Before != nil {
 		m.answer.From, m.answer.Prompts = r.Before.Session.ID, r.Before.Prompts
 	}
