@@ -19,25 +19,61 @@ func PlacesBefore(ctx context.Context, p *project.Project, agent, session string
 	if !transcript.Supported(transcript.Agent(agent)) {
 		return places, nil
 	}
-	v, err := conversationOf(ctx, p, agent, session, "", nil)
-	if err != nil {
-		return nil, err
+	parts := map[string][]manifest.Checkpoint{} // a session can have several transcripts
+	for _, c := range prompts {
+		if c.Transcript != nil {
+			part := transcript.PartOf(transcript.Agent(agent), c.Transcript.Path)
+			parts[part] = append(parts[part], c)
+		}
 	}
+	for part, prompts := range parts {
+		file := ""
+		if part != "" {
+			file = prompts[0].Transcript.Path
+		}
+		if err := placesIn(ctx, p, agent, session, file, prompts, places); err != nil {
+			return nil, err
+		}
+	}
+	return places, nil
+}
+
+// placesIn finds the places of prompts in one transcript of the session.
+func placesIn(ctx context.Context, p *project.Project, agent, session, file string, prompts []manifest.Checkpoint, places map[uint64]string) error {
+	v, err := conversationOf(ctx, p, agent, session, file, nil)
+	if err != nil {
+		return err
+	}
+	found := 0
+	var lost error
 	err = v.sources(func(s *conversationSource) bool {
 		for _, c := range prompts {
-			if _, known := places[c.Seq]; known || c.Transcript == nil {
+			if _, known := places[c.Seq]; known {
 				continue
 			}
 			leaf, err := exactCut(s.index, c)
+			if err == nil && s.index.Inherits(leaf) {
+				base, err := v.base(s)
+				if err != nil {
+					lost = err
+					return false
+				}
+				if base != nil {
+					leaf = base.leaf // it was typed there, in the file before
+				}
+			}
 			var nothing *transcript.NothingBeforeError
 			switch {
 			case err == nil:
 				places[c.Seq] = "event " + leaf
 			case errors.As(err, &nothing):
 				places[c.Seq] = "begin " + session
+			default:
+				continue
 			}
+			found++
 		}
-		return ctx.Err() == nil && len(places) < len(prompts)
+		return ctx.Err() == nil && found < len(prompts)
 	})
-	return places, errors.Join(err, ctx.Err())
+	return errors.Join(err, lost, ctx.Err())
 }
