@@ -86,7 +86,7 @@ var inEngine = map[string][]string{
 		"engine/rules", "engine/scan", "engine/window", "manifest"},
 	"engine/search": {"cas", "engine/checkpoint", "engine/pathspec", "engine/project", "manifest"},
 	"engine/oplog":  {"engine/conversation", "engine/project", "engine/treeio", "manifest"},
-	"engine/maintain": {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/notice", "engine/pathspec", "engine/problem", "engine/project", "engine/treeio",
+	"engine/maintain": {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/notice", "engine/pathspec", "engine/problem", "engine/project", "engine/rootfs", "engine/treeio",
 		"engine/scan", "engine/settings", "engine/stores", "engine/transcript", "engine/window", "manifest"},
 	"engine/attribution": {"cas", "engine/project", "engine/transcript", "engine/window", "manifest"},
 	"engine/attempts":    {"cas", "engine/conversation", "engine/project", "engine/transcript", "manifest"},

@@ -53,6 +53,9 @@ type Forgotten struct {
 	// not the store's: it was not searched.
 	Copies []string
 	Strays []string
+	// Left are temporary files in the project of a restore that was killed, of which the store does not have the content:
+	// they may hold a part of it.
+	Left []string
 }
 
 // LivesOn is a path with content that was also under a forgotten one.
@@ -186,6 +189,15 @@ func (f *Forgotten) purge(ctx context.Context, p *project.Project, o GCOptions) 
 		f.Pending = "another process is reading the store"
 	}
 	f.Freed, f.Shared, f.Copies = collected.Freed, collected.Shared, collected.Copies
+	left, _, err := Leftovers(ctx, p)
+	if err != nil {
+		return err
+	}
+	for _, l := range left {
+		if !l.Held {
+			f.Left = append(f.Left, l.Path)
+		}
+	}
 	strays, err := Strays(p)
 	if err != nil {
 		return err

@@ -442,6 +442,9 @@ func (f *forgetter) find(ctx context.Context, path string, id oid.ID, clean map[
 
 // leftovers removes what hooks kept of the chosen paths, and what agents were to be told of them.
 func (f *forgetter) leftovers(ctx context.Context, _ *Forgotten) error {
+	if _, err := removeLeftovers(ctx, f.p, func(l Leftover) bool { return f.content[l.ID] }); err != nil {
+		return err
+	}
 	errs := []error{rewritePending(ctx, f.p, f.window), notice.Forget(ctx, f.p, 0, func(_ uint64, path string) bool { return f.chosen.Match(path) }), f.conversations.leftovers(ctx)}
 	for _, n := range checkpoint.EveryPreimage(f.p, time.Time{}) {
 		if !f.chosen.Match(n.Path) {

@@ -54,6 +54,18 @@ func Repair(ctx context.Context, p *project.Project) (*Verified, error) {
 	if err := recapture(ctx, p, say); err != nil {
 		return nil, err
 	}
+	tree, err := p.Lock(ctx, account.TreeLockName)
+	if err != nil {
+		return nil, err
+	}
+	removed, err := RemoveHeld(ctx, p)
+	tree.Release()
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range removed {
+		say("removed %s, which a restore that was killed left: the store has its content", path)
+	}
 	release, err := p.Use(ctx)
 	if err != nil {
 		return nil, err

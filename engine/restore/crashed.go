@@ -11,6 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/inspect"
+	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -100,8 +101,9 @@ func (r *Run) recoverCrashed() error {
 	if err != nil {
 		return err
 	}
-	if !j.Touched {
-		return nil // it had not begun: there is nothing to tell
+	if !j.Touched { // it had not begun, or its journal was cut off
+		_, err := maintain.RemoveHeld(r.Ctx, r.Project)
+		return err
 	}
 	r.recovered = &RecoveredRestore{CrashedRestore: *project.Describe(j), Forward: done.Forward, Left: done.Left}
 	if !alone {

@@ -76,7 +76,7 @@ type File interface {
 
 // Aside is the name that Exchange may leave behind when it is interrupted on a
 // system that cannot swap names at once.
-func Aside(temp string) string { return temp + ".x" }
+func Aside(temp string) string { return temp + asideSuffix }
 
 // FileKind is what a name is.
 type FileKind uint8

@@ -10,12 +10,22 @@ import (
 // reservedPrefix begins the names of temporary and displaced files.
 const reservedPrefix = ".rewind-tmp-"
 
+const asideSuffix = ".x"
+
 // IsReserved reports whether name is one that a restore gives to its
 // temporary and displaced files. A scan passes over them.
 func IsReserved(name string) bool { return strings.HasPrefix(name, reservedPrefix) }
 
 // Reserved makes a reserved name. suffix has no slash and is at most 200 bytes.
 func Reserved(suffix string) string { return reservedPrefix + suffix }
+
+// IsRestores reports whether name is one that a restore makes, and nobody else: the prefix, 16 hexadecimal digits that it draws,
+// a hyphen, and a number.
+func IsRestores(name string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimSuffix(name, asideSuffix), reservedPrefix)
+	random, number, cut := strings.Cut(rest, "-")
+	return ok && cut && len(random) == 16 && strings.Trim(random, "0123456789abcdef") == "" && number != "" && strings.Trim(number, "0123456789") == ""
+}
 
 // NameError says that a path is refused for what it is called.
 type NameError struct{ Path, Reason string }

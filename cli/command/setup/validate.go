@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
@@ -114,6 +115,7 @@ func runValidate(ctx context.Context, c *app.Call) error {
 		} else {
 			v.Findings = append(v.Findings, storeFindings(st)...)
 			v.Findings = append(v.Findings, logFindings(ctx, p)...)
+			v.Findings = append(v.Findings, leftoverFindings(ctx, p)...)
 		}
 	}
 	root := ""
@@ -284,6 +286,30 @@ func logFindings(ctx context.Context, p *project.Project) []finding {
 		return nil
 	}
 	return []finding{{Severity: registration.Severe, Area: "store", Message: what, Cure: "rewind verify"}}
+}
+
+// leftoverFindings are temporary files of a restore that was killed and whose journal is lost.
+func leftoverFindings(ctx context.Context, p *project.Project) []finding {
+	files, _, err := maintain.Leftovers(ctx, p)
+	if err != nil {
+		return []finding{{Severity: registration.Severe, Area: "project", Message: app.Explain(err).Message}}
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	var names []string
+	for _, l := range app.FirstN(files, 5) {
+		names = append(names, l.Path)
+	}
+	if n := len(files) - len(names); n > 0 {
+		names = append(names, fmt.Sprintf("and %d more", n))
+	}
+	cure := "rewind verify --repair removes what the store has the content of"
+	if slices.ContainsFunc(files, func(l maintain.Leftover) bool { return !l.Held }) {
+		cure += "; look into the others, which may be cut off, and delete them"
+	}
+	return []finding{{Severity: registration.Mild, Area: "project", Cure: cure,
+		Message: fmt.Sprintf("a restore that was killed left %s: %s", app.Plural(len(files), "temporary file", "temporary files"), strings.Join(names, ", "))}}
 }
 
 // storeFindings are the states of a store that need attention.

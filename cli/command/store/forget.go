@@ -321,6 +321,12 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 		c.Out.Hint("another account's mirror loses them with that account's next save, hook or list in this project; a copy made with hard links keeps them")
 	}
 	if !c.JSON {
+		for _, path := range app.FirstN(done.Left, app.MaxNamed) {
+			c.Out.Warn("left by a restore that was killed, and may contain a part of it: %s", app.Escape(path))
+		}
+		if n := len(done.Left) - app.MaxNamed; n > 0 {
+			c.Out.Warn("and %d more; --json lists all", n)
+		}
 		for _, path := range app.FirstN(done.Strays, app.MaxNamed) {
 			c.Out.Warn("not the store's own, and not searched: %s", app.Escape(path))
 		}
@@ -335,6 +341,12 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 		)}
 	}
 	if done.Pending == "" {
+		if n := len(done.Left); n > 0 {
+			return &app.PartlyError{Err: app.Hinted(
+				fmt.Errorf("it is gone from this store, but a restore that was killed left %s in the project", app.Plural(n, "temporary file", "temporary files")),
+				"look into them, and delete them",
+			)}
+		}
 		if n := len(done.Strays); n > 0 && done.Elsewhere+len(done.Others) == 0 {
 			return &app.PartlyError{Err: app.Hinted(
 				fmt.Errorf("it is gone from this store, but its directory has %s that %s not the store's own", app.Plural(n, "file", "files"), isAre(n)),
@@ -402,6 +414,7 @@ type ForgotView struct {
 	Copies      []string         `json:"copies_removed"`   // copies of packs that lay beside them
 	Strays      []app.PathView   `json:"strays"`           // what lies in the store's directory, is not the store's, and was not searched
 	Unread      []string         `json:"not_readable"`     // checkpoints that the store has lost a part of, which may still name it
+	Left        []app.PathView   `json:"left"`             // temporary files in the project of a restore that was killed, which may contain a part of it
 	Forks       []string         `json:"forks"`            // of those in still, conversations that a restore created
 	Mentions    int              `json:"mentions"`         // entries of conversations that name a path, or have a value from its file
 	Missed      int              `json:"not_searched"`     // versions of files that conversations were not searched for
@@ -425,7 +438,7 @@ type livesOnView struct {
 
 func viewForgotten(done *maintain.Forgotten) ForgotView {
 	v := ForgotView{Paths: app.ViewPaths(done.Paths), Checkpoints: done.Checkpoints, Freed: done.Freed, Pending: done.Pending != "", LivesOn: []livesOnView{}, Present: app.ViewPaths(done.Present), Texts: done.Texts, Still: append([]string{}, done.Still...), Others: []otherStoreView{}, Unread: []string{}, Elsewhere: done.Elsewhere,
-		Copies: append([]string{}, done.Copies...), Strays: app.ViewPaths(done.Strays), Forks: append([]string{}, done.Forks...), Mentions: done.Mentions, Missed: done.Missed, Shared: done.Shared, DryRun: done.DryRun}
+		Copies: append([]string{}, done.Copies...), Strays: app.ViewPaths(done.Strays), Left: app.ViewPaths(done.Left), Forks: append([]string{}, done.Forks...), Mentions: done.Mentions, Missed: done.Missed, Shared: done.Shared, DryRun: done.DryRun}
 	if done.Checkpoint != (manifest.CheckpointID{}) {
 		id := done.Checkpoint.String()
 		v.Checkpoint = &id
