@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -23,6 +24,9 @@ func (c *Call) Open(ctx context.Context) error {
 	moved, err := c.place(ctx)
 	if err != nil {
 		return err
+	}
+	if e := &c.Event; e.By.Agent == "generic" && filepath.IsAbs(e.Cwd) && isGone(e.Cwd) && c.session.Dir == c.Env.Dir { // of other agents it was removed meanwhile
+		c.note(&goneDirError{e.Cwd})
 	}
 	o := project.OpenOptions{Env: c.Env, LockWait: callTime}
 	o.Env.Dir = c.session.Dir
@@ -97,6 +101,13 @@ func (c *Call) place(ctx context.Context) (moved bool, err error) {
 		*s = *now
 	})
 	return moved, nil
+}
+
+// goneDirError: what a session does is recorded where its hook ran.
+type goneDirError struct{ dir string }
+
+func (e *goneDirError) Error() string {
+	return "a hook said that the agent works in " + strconv.Quote(e.dir) + ", which does not exist: its work is recorded for the directory in which the hook ran"
 }
 
 // begins reports whether the event is the first one of a client's process: clear and compact come within one. After the

@@ -340,6 +340,9 @@ func Choose(ctx context.Context, p *project.Project, n Named, a *attribution.Att
 		c.Turns = turns
 		return c, c.chooseSubagent(n.Subagent, a)
 	}
+	if of.Session == "" && of.Agent != "" {
+		return nil, &UnknownWorkError{What: "checkpoint", Name: checkpointName(of), Reason: "came without a session id: it is not known what was done for it"}
+	}
 	if of.Session == "" || of.Kind == manifest.Safety {
 		return nil, &UnknownWorkError{What: "checkpoint", Name: checkpointName(of), Reason: "does not belong to an agent's turn"}
 	}
