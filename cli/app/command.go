@@ -15,8 +15,8 @@ type Command struct {
 	Examples []Example
 	Exits    []int // the codes it can end with, beside 0, 1, 2, 4 and 130
 
-	MinArgs, MaxArgs int // before --; maxArgs -1: any number
-	// stray is the hint for an argument too many; nil: the usage.
+	MinArgs, MaxArgs int // before --; MaxArgs -1: any number
+	// Stray is the hint for an argument too many; nil: the usage.
 	Stray    func(arg string) string
 	Paths    bool
 	OnePath  bool // one argument or path is all that it takes

@@ -179,7 +179,7 @@ type Failure struct {
 // MaxNamed bounds how many paths an error names on the screen; --json has all.
 const MaxNamed = 20
 
-// Explain is the one place that turns errors into message, hint and exit code.
+// Explain turns an error into message, hint and exit code. The page and the picker replace some hints by what their reader can do.
 func Explain(err error) (f Failure) {
 	defer func() {
 		f.Message = problem.InWords(f.Message, err)

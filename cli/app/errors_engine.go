@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"syscall"
 
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/attempts"
@@ -13,6 +12,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/port"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/save"
@@ -348,7 +348,7 @@ func explainRest(err error, f *Failure) bool {
 		for _, s := range FirstN(aborted.Left, MaxNamed) {
 			f.Warnings = append(f.Warnings, s.Path+": "+s.Reason)
 		}
-	case errors.Is(err, syscall.ENOSPC):
+	case problem.NoSpace(err):
 		f.Message, f.Hint = "no space left on the disk: "+err.Error(), "free some space, then run the command again; rewind stores rm --gone and rewind gc remove history"
 	default:
 		return false

@@ -54,7 +54,7 @@ func (o *Output) progress() project.Progress {
 
 // Working sees to it that a command which takes long has a line from the first moment on, and one
 // that moves: before the engine reports, and where it does not, the line tells how long it takes.
-// It ends with endProgress, and with the first byte of an answer on a terminal.
+// It ends with EndProgress, and with the first byte of an answer on a terminal.
 func (o *Output) Working(command string) {
 	o.Mu.Lock()
 	defer o.Mu.Unlock()

@@ -16,7 +16,7 @@ func (c *Call) ChooseSession(ctx context.Context, p *project.Project) (*conversa
 	return c.ChooseSessionWith(ctx, p, 0)
 }
 
-// ChooseSessionWith is chooseSession for what goes to before the session's n-th last prompt.
+// ChooseSessionWith is ChooseSession for what goes to before the session's n-th last prompt.
 func (c *Call) ChooseSessionWith(ctx context.Context, p *project.Project, n int) (*conversation.ChosenSession, error) {
 	s, err := conversation.ChooseSessionWith(ctx, p, c.Session, n)
 	var unclear *conversation.NoSessionError

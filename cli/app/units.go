@@ -69,7 +69,7 @@ func FormatAge(d time.Duration) string {
 	return strconv.Itoa(int(d/(365*day))) + "y"
 }
 
-// Ago is formatAge in a sentence.
+// Ago is FormatAge in a sentence.
 func Ago(o *Output, t time.Time) string {
 	if age := FormatAge(o.Now().Sub(t)); age != "now" {
 		return age + " ago"

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
-	"syscall"
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/picker"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/gitprogram"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/revert"
 	"github.com/rewind-cli/rewind/engine/transcript"
@@ -79,7 +79,7 @@ func told(err error) error {
 		f.status, f.shown.Hint = http.StatusNotFound, "the files alone can be restored: Files"
 	case errors.As(err, &shut), errors.Is(err, fs.ErrPermission):
 		f.status = http.StatusForbidden
-	case errors.As(err, &full), errors.Is(err, syscall.ENOSPC):
+	case errors.As(err, &full), problem.NoSpace(err):
 		f.status = http.StatusInsufficientStorage
 	case errors.As(err, &newer), errors.As(err, &noGit):
 		f.status = http.StatusNotImplemented

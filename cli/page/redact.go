@@ -54,7 +54,7 @@ type redactor struct {
 	leftOut map[string]bool // precious files that the rows are about
 }
 
-// newRedactor compiles the setting. Error: *usageError.
+// newRedactor compiles the setting. Error: *app.UsageError.
 func newRedactor(patterns, precious []string) (*redactor, error) {
 	r := &redactor{begun: regexp.MustCompile(secretBegun), named: ignore.NewNamed(precious), marked: map[string]bool{}, values: map[string]bool{}, calls: map[string]bool{}, leftOut: map[string]bool{}, short: map[string]bool{}}
 	for _, form := range secretForms {

@@ -51,7 +51,7 @@ func PickedName(l *project.Listed) string {
 	return rows.Briefly(short)
 }
 
-// placeName is pickedName, and of a safety checkpoint what was done then, to what, and when: there are many.
+// placeName is PickedName, and of a safety checkpoint what was done then, to what, and when: there are many.
 func (s *Source) placeName(ctx context.Context, l *project.Listed) (string, error) {
 	if l.Kind != manifest.Safety {
 		return PickedName(l), nil

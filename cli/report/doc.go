@@ -1,3 +1,3 @@
 // Package report says what a restore or a revert does: the plan that a person confirms, what was done, whose work goes
-// with it, and how to take it back; as text and as JSON. It changes nothing.
+// with it, and how to take it back; as text and as JSON. verbs.go is the table of the verbs that restore something, with their words.
 package report

@@ -9,7 +9,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/revert"
 )
 
-// RevertedView answers revert: restoredView and more.
+// RevertedView answers revert: RestoredView and more.
 type RevertedView struct {
 	RestoredView
 	Reverted  []turnView         `json:"reverted"`

@@ -71,7 +71,7 @@ var RestoreCheckpoint = RestoreVerb{
 	Do:              restore.Restore,
 }
 
-// undoVerb and redoVerb are also those of the picker and the page.
+// UndoVerb and RedoVerb are also those of the picker and the page.
 var (
 	UndoVerb = RestoreVerb{
 		TakesSteps: true,

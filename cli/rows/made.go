@@ -127,7 +127,7 @@ func MakerText(o *attribution.Owner, path string) (word, text string) {
 	return "agent", workText(by, path, sessions)
 }
 
-// ByMaker is makerText in a sentence.
+// ByMaker is MakerText in a sentence.
 func ByMaker(o *attribution.Owner, path string) string {
 	word, text := MakerText(o, path)
 	if text == "" {

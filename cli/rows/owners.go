@@ -83,7 +83,7 @@ func ViewOwnerWork(w *attribution.Work) OwnerWorkView {
 	return v
 }
 
-// OwnedChangesView is changesView with who changed each path.
+// OwnedChangesView is ChangesView with who changed each path.
 type OwnedChangesView struct {
 	Added    []ownedDiffView `json:"added"`
 	Modified []ownedDiffView `json:"modified"`
@@ -214,7 +214,7 @@ func workText(w *attribution.Work, path string, sessions map[string]bool) string
 	return strings.Join(parts, " ")
 }
 
-// The names of ownerCounts beside those of sessions.
+// The names of OwnerCounts beside those of sessions.
 const OwnerYou, OwnerShared = "you", "shared"
 
 // OwnerCounts counts paths by the names of those who changed them, as they stand beside a session; among are the ids of

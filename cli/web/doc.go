@@ -9,6 +9,6 @@
 //     looked up by ids that the Source gave before; no path of the file system comes from a request.
 //  4. News come by a response that stays open (events.go), as long as somebody looks.
 //
-// What the answers say is the Source's business; package cli has one. This package imports nothing of ours.
+// What the answers say is the Source's business; package cli/page has one. This package imports nothing of ours.
 // The page itself is below page/: sources that a browser runs as they are, and dist, the same in few files.
 package web

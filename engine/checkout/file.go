@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
@@ -35,7 +36,7 @@ func (t *Tree) write(d rootfs.Dir, e manifest.Entry, from *donorDir) (info rootf
 		}
 		return info, false, taken(err)
 	}
-	if info, cloned, err = t.writeFile(d, e, from); from != nil && err != nil && !ends(err) {
+	if info, cloned, err = t.writeFile(d, e, from); from != nil && err != nil && !problem.OfMachine(err) {
 		info, cloned, err = t.writeFile(d, e, nil) // the donor's changed meanwhile
 	}
 	return info, cloned, taken(err)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/rootfs"
@@ -148,16 +147,6 @@ func (t *Tree) add(path string, err error) {
 	t.problems = append(t.problems, problem.Says(reason).At(path, true))
 }
 
-// ends reports whether an error is not of one path alone.
-func ends(err error) bool {
-	for _, all := range []error{context.Canceled, context.DeadlineExceeded, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.EMFILE} {
-		if errors.Is(err, all) {
-			return true
-		}
-	}
-	return false
-}
-
 // drop takes away what was written and is wanted no more. A directory with something else in it stays.
 func (t *Tree) drop(ctx context.Context, want map[string]*directory) error {
 	paths := make([]string, 0, len(t.have))
@@ -219,7 +208,7 @@ func (t *Tree) directories(ctx context.Context, order []string, want map[string]
 			return err
 		}
 		if err := t.directory(path); err != nil {
-			if ends(err) {
+			if problem.OfMachine(err) {
 				return err
 			}
 			t.add(path, err)
@@ -317,7 +306,7 @@ func (t *Tree) fill(ctx context.Context, order []string, want map[string]*direct
 func (t *Tree) fillDir(ctx context.Context, path string, want *directory, donor *Donor, done func(e manifest.Entry, wrote, cloned bool)) error {
 	d, err := t.o.FS.OpenDir(path)
 	if err != nil {
-		if ends(err) {
+		if problem.OfMachine(err) {
 			return err
 		}
 		t.add(path, err)
@@ -343,7 +332,7 @@ func (t *Tree) fillDir(ctx context.Context, path string, want *directory, donor 
 		}
 		info, cloned, err := t.write(d, e, from)
 		if err != nil {
-			if ends(err) {
+			if problem.OfMachine(err) {
 				return err
 			}
 			t.add(rootfs.Join(path, e.Name), err)
@@ -364,7 +353,7 @@ func (t *Tree) modes(order []string, want map[string]*directory) error {
 			d.Close()
 		}
 		if err != nil {
-			if ends(err) {
+			if problem.OfMachine(err) {
 				return err
 			}
 			t.add(path, err)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas"
@@ -16,6 +15,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/scan"
 	"github.com/rewind-cli/rewind/manifest"
@@ -104,7 +104,7 @@ func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, 
 		return nil, err
 	}
 	removeLeft(p, c.state)
-	if err := Fold(ctx, p); err != nil && !errors.Is(err, syscall.ENOSPC) { // whoever has the space folds the log
+	if err := Fold(ctx, p); err != nil && !problem.NoSpace(err) { // whoever has the space folds the log
 		return nil, err
 	}
 	after, err := p.StoreSize()

@@ -91,9 +91,9 @@ type DeclinedError struct{}
 func (e *DeclinedError) Error() string { return "nothing was changed" }
 
 // Restore brings the tree, or what o.Paths selects of it, to a checkpoint.
-// Nothing is lost by it: UndoRestore takes it back. If it returns an error, the
+// Nothing is lost by it: Undo takes it back. If it returns an error, the
 // tree and the conversation are as they were. Errors: *BusyError, *NoPathError,
-// *OutsideError, *DeclinedError, *PlanChangedError, *restore.AbortedError, *NoConversationError
+// *OutsideError, *DeclinedError, *PlanChangedError, *treeio.AbortedError, *NoConversationError
 // where only the conversation was to move, *AgentRunningError.
 func Restore(ctx context.Context, p *project.Project, o Options) (*Restored, error) {
 	if o.Prompt > 0 {

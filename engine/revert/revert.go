@@ -110,7 +110,7 @@ func (e *ConflictError) Error() string {
 
 // Revert takes back what one turn, one call or one session of an agent's did, and keeps what was done
 // beside it. The conversation stays. It is an operation like a restore: with a safety checkpoint, all of it
-// or nothing, and UndoRestore takes it back. Errors: those of Restore, *ConflictError, *ChangedSinceError,
+// or nothing, and Undo takes it back. Errors: those of Restore, *ConflictError, *ChangedSinceError,
 // *UnknownWorkError, *StatesGoneError.
 func Revert(ctx context.Context, p *project.Project, o Options) (*Reverted, error) {
 	out := &Reverted{}

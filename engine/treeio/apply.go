@@ -185,14 +185,9 @@ func (a *applier) giveUp(c *Change, err error) error {
 
 // fatal reports whether a failure is not the path's own.
 func fatal(err error) bool {
-	for _, f := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.EMFILE, syscall.ENFILE, context.Canceled, context.DeadlineExceeded} {
-		if errors.Is(err, f) {
-			return true
-		}
-	}
 	var se *sinkError
 	var st *stuckError
-	return errors.As(err, &se) || errors.As(err, &st)
+	return problem.OfMachine(err) || errors.As(err, &se) || errors.As(err, &st)
 }
 
 // makeDirs makes new directories, parents first, and puts them in the place of

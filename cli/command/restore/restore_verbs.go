@@ -67,7 +67,7 @@ func NewRedo() *app.Command {
 	return c
 }
 
-// NewUndoRestore and newRedoRestore are older names: they go through the operations alone.
+// NewUndoRestore and NewRedoRestore are older names: they go through the operations alone.
 func NewUndoRestore() *app.Command {
 	c := restoreCommand(report.RestoreVerb{
 		Done:     "Undid the %v: %a as before it.",

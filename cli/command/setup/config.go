@@ -268,7 +268,7 @@ func unsetCommand(v settings.Value) string {
 	return "rewind config --unset " + v.Key
 }
 
-// SettingView and configView are described by docs/schema/config.schema.json.
+// SettingView and ConfigView are described by docs/schema/config.schema.json.
 type SettingView struct {
 	Key     string `json:"key"`
 	Value   any    `json:"value"`

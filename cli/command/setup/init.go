@@ -62,7 +62,7 @@ func NewInit() *app.Command {
 	}
 }
 
-// InitView is savedView for init, which may have saved nothing.
+// InitView is SavedView for init, which may have saved nothing.
 type InitView struct {
 	*rows.SavedView
 	Root    string `json:"root"`

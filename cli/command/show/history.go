@@ -115,7 +115,7 @@ func NoHistory(err error) error {
 	return err
 }
 
-// neverError is the message of noHistory.
+// neverError is the message of NoHistory.
 type neverError struct{ none *project.NoPathError }
 
 func (e *neverError) Error() string {
