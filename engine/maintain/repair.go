@@ -128,7 +128,7 @@ func (k *known) lost(ctx context.Context, p *project.Project) (damage []Damage, 
 		}
 	}
 	for _, c := range k.listed {
-		what := fmt.Sprintf(", and had the number %d", c.N)
+		what := pinnedToo(c.Pinned) + fmt.Sprintf(", and had the number %d", c.N)
 		if c.Name != "" {
 			what += " and the name " + c.Name
 		}
@@ -138,7 +138,7 @@ func (k *known) lost(ctx context.Context, p *project.Project) (damage []Damage, 
 		k.gone = append(k.gone, k.saved...)
 	}
 	for _, c := range k.gone {
-		missing(c.ID, c.Time, "")
+		missing(c.ID, c.Time, pinnedToo(c.Pinned))
 	}
 	return damage, nil
 }

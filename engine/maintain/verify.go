@@ -53,7 +53,7 @@ func Verify(ctx context.Context, p *project.Project, readData bool) (*Verified, 
 	if short != nil {
 		v.Damaged = append(v.Damaged, Damage{Reason: short.Text()})
 		for _, c := range short.Gone {
-			v.Damaged = append(v.Damaged, Damage{Checkpoint: c.ID, Reason: "it was saved on " + c.Time.Local().Format(time.DateTime) + ", and the log has lost it"})
+			v.Damaged = append(v.Damaged, Damage{Checkpoint: c.ID, Reason: "it was saved on " + c.Time.Local().Format(time.DateTime) + pinnedToo(c.Pinned) + ", and the log has lost it"})
 		}
 	}
 	bad := map[oid.ID]string{}
@@ -146,6 +146,13 @@ func uncut(p *project.Project) error {
 		return err
 	}
 	return &account.DamagedStoreError{What: "the log", Err: errors.New(s.Text())}
+}
+
+func pinnedToo(pinned bool) string {
+	if pinned {
+		return ", and pinned"
+	}
+	return ""
 }
 
 // unlogged names the checkpoints that only the database still knows: what the

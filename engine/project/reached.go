@@ -20,7 +20,7 @@ import (
 
 // ReachedName is a file beside the packs in the mirror that is no hard link: what is done to the store's files in place, such as
 // a backup that is copied over them, is not done to it. It has a line for each write: the sequence number that the log
-// ended with, the checkpoints that were saved, with their times, and those that were deleted, behind a minus sign. A
+// ended with, the checkpoints that were saved, with their times, and those that were pinned (+), unpinned (~) and deleted (-). A
 // line ends with a full stop; one without was not written to its end.
 const ReachedName = "reached"
 
@@ -32,10 +32,16 @@ type Saved struct {
 	ID   manifest.CheckpointID
 	Time time.Time
 	Seq  uint64 // that the log ended with then
+
+	Pinned bool
 }
 
 func (s Saved) String() string {
-	return s.ID.String() + " (" + s.Time.Local().Format("2006-01-02 15:04:05") + ")"
+	text := s.ID.String() + " (" + s.Time.Local().Format(time.DateTime)
+	if s.Pinned {
+		text += ", pinned"
+	}
+	return text + ")"
 }
 
 // reachedFile is where it lies; "" where there is no mirror, or where a power cut may take the log's end and leave the file.
@@ -59,6 +65,12 @@ func (p *Project) NoteReached(at cas.Position, records []manifest.Record) {
 		switch {
 		case r.Checkpoint != nil:
 			line = fmt.Appendf(line, " %s:%d", r.Checkpoint.ID, r.Checkpoint.Time.Unix())
+			if r.Checkpoint.Pinned {
+				line = fmt.Appendf(line, " +%s", r.Checkpoint.ID)
+			}
+		case r.Mark != nil && r.Mark.Pinned != nil:
+			sign := map[bool]string{true: "+", false: "~"}[*r.Mark.Pinned]
+			line = fmt.Appendf(line, " %s%s", sign, r.Mark.Checkpoint)
 		case r.Delete != nil:
 			for _, id := range r.Delete.Checkpoints {
 				line = fmt.Appendf(line, " -%s", id)
@@ -133,10 +145,16 @@ func lastReached(file string) (seq uint64, size int64) {
 type reachedLine struct {
 	seq   uint64
 	saved []Saved
-	gone  []manifest.CheckpointID
+	marks []reachedMark
 }
 
-// parseReached reads a line, or the end of one, which has no number.
+// reachedMark is what a line says of a checkpoint that an earlier one may have.
+type reachedMark struct {
+	sign byte
+	id   manifest.CheckpointID
+}
+
+// parseReached reads a line. What a later version may have added is skipped.
 func parseReached(text string) (l reachedLine, ok bool) {
 	words := strings.Fields(text)
 	if len(words) < 2 || words[len(words)-1] != "." {
@@ -147,17 +165,16 @@ func parseReached(text string) (l reachedLine, ok bool) {
 		return l, false
 	}
 	for _, word := range words[1 : len(words)-1] {
-		if id, err := manifest.ParseCheckpointID(strings.TrimPrefix(word, "-")); err == nil && word[0] == '-' {
-			l.gone = append(l.gone, id)
+		if id, err := manifest.ParseCheckpointID(word[1:]); err == nil {
+			l.marks = append(l.marks, reachedMark{word[0], id})
 			continue
 		}
 		name, unix, _ := strings.Cut(word, ":")
 		id, err := manifest.ParseCheckpointID(name)
 		seconds, terr := strconv.ParseInt(unix, 10, 64)
-		if err != nil || terr != nil {
-			return l, false
+		if err == nil && terr == nil {
+			l.saved = append(l.saved, Saved{ID: id, Time: time.Unix(seconds, 0), Seq: l.seq})
 		}
-		l.saved = append(l.saved, Saved{id, time.Unix(seconds, 0), l.seq})
 	}
 	return l, true
 }
@@ -172,14 +189,22 @@ func (p *Project) Saved() (all []Saved) {
 	if err != nil {
 		return nil
 	}
-	gone := map[manifest.CheckpointID]bool{}
+	gone, pinned := map[manifest.CheckpointID]bool{}, map[manifest.CheckpointID]bool{}
 	for text := range strings.Lines(string(data)) {
 		if l, ok := parseReached(text); ok {
 			all = append(all, l.saved...)
-			for _, id := range l.gone {
-				gone[id] = true
+			for _, m := range l.marks {
+				switch m.sign {
+				case '-':
+					gone[m.id] = true
+				case '+', '~':
+					pinned[m.id] = m.sign == '+'
+				}
 			}
 		}
+	}
+	for i := range all {
+		all[i].Pinned = pinned[all[i].ID]
 	}
 	return slices.DeleteFunc(all, func(s Saved) bool { return gone[s.ID] })
 }

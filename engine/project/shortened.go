@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // ShortenedName is the file beside the packs in the mirror that says what the log had and has no more.
@@ -34,9 +36,10 @@ type shortenedNote struct {
 }
 
 type goneOne struct {
-	ID   string `json:"id"`
-	Seq  uint64 `json:"seq"`
-	Time int64  `json:"time"`
+	ID     string `json:"id"`
+	Seq    uint64 `json:"seq"`
+	Time   int64  `json:"time"`
+	Pinned bool   `json:"pinned,omitempty"`
 }
 
 // Text says what is gone.
@@ -109,8 +112,8 @@ func (p *Project) readShortened() *Shortened {
 	_ = json.Unmarshal(data, &n) // one that cannot be read says at least that there was something
 	s := &Shortened{Cut: n.Cut, Last: n.Last, Reached: n.Reached}
 	for _, c := range n.Checkpoints {
-		if l, ok := parseReached(fmt.Sprintf("%d %s:%d .", c.Seq, c.ID, c.Time)); ok {
-			s.Gone = append(s.Gone, l.saved...)
+		if id, err := manifest.ParseCheckpointID(c.ID); err == nil {
+			s.Gone = append(s.Gone, Saved{id, time.Unix(c.Time, 0), c.Seq, c.Pinned})
 		}
 	}
 	return s
@@ -125,7 +128,7 @@ func (p *Project) noteShortened(last cas.Position, whole bool) error {
 	s := p.shortened(p.readShortened(), last, p.reached(), whole)
 	n := shortenedNote{Cut: s.Cut, Last: s.Last, Reached: s.Reached}
 	for _, c := range s.Gone {
-		n.Checkpoints = append(n.Checkpoints, goneOne{c.ID.String(), c.Seq, c.Time.Unix()})
+		n.Checkpoints = append(n.Checkpoints, goneOne{c.ID.String(), c.Seq, c.Time.Unix(), c.Pinned})
 	}
 	data, err := json.Marshal(n)
 	if err == nil {
