@@ -588,3 +588,31 @@ func TestUndoRestoreTo(t *testing.T) {
 		t.Fatalf("with a path in the way: %v", err)
 	}
 }
+
+// TestUndoTellsOfTheUnfinished: where the last restore was killed before its first change, undo says that it does not take that
+// back, but what came before it.
+func TestUndoTellsOfTheUnfinished(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	first := l.init().Checkpoint
+	l.write("a", "2")
+	l.save()
+	l.must(restore.Restore, restore.Options{Checkpoint: first})
+	if done := l.must(restore.Undo, restore.Options{}); done.Unfinished != "" {
+		t.Errorf("the undo of a restore says that %q did not finish", done.Unfinished)
+	}
+	l.do(func(ctx context.Context, p *project.Project) error { // all that a restore leaves that is killed then
+		_, err := save.Save(ctx, p, checkpoint.Options{Kind: manifest.Safety, Description: "before back"})
+		return err
+	})
+	for _, dry := range []bool{true, false} {
+		if done := l.must(restore.Undo, restore.Options{DryRun: dry}); done.Unfinished != "back" {
+			t.Errorf("dry run %v: it says that %q did not finish", dry, done.Unfinished)
+		}
+	}
+	l.want("a=1")
+	l.write("a", "3")
+	if done := l.must(restore.Undo, restore.Options{}); done.Unfinished != "" {
+		t.Errorf("later it still says that %q did not finish", done.Unfinished)
+	}
+}

@@ -258,6 +258,9 @@ func PrintRestored(c *app.Call, r *restore.Restored, v RestoreVerb) {
 		o.Summary("%s", RestoredLine(r))
 	}
 	c.TellRecovered(r)
+	if r.Unfinished != "" {
+		o.Summary("The last %s did not finish and left nothing changed: this is the step before it.", app.Escape(r.Unfinished))
+	}
 	also, plain := "Also undid", "Undid"
 	if r.DryRun {
 		also, plain = "Would also undo", "Would undo"

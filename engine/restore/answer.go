@@ -126,7 +126,7 @@ func (r *Run) lookInto(changes []treeio.Change) error {
 
 // report turns a plan or an outcome into the answer.
 func (r *Run) report(changes []treeio.Change, skips []problem.Problem) *Restored {
-	out := &Restored{Checkpoint: r.target, DryRun: r.Options.DryRun, Recovered: r.recovered, Crashed: r.crashed, Skip: skips, Without: r.without, Stuck: r.stuck, Of: r.of, OfVerb: r.ofVerb, Since: r.since}
+	out := &Restored{Checkpoint: r.target, DryRun: r.Options.DryRun, Recovered: r.recovered, Crashed: r.crashed, Skip: skips, Without: r.without, Stuck: r.stuck, Of: r.of, OfVerb: r.ofVerb, Since: r.since, Unfinished: r.unfinished}
 	if r.saw != nil && r.Sel == nil {
 		out.NotCaptured = r.saw.outside
 	}

@@ -62,6 +62,7 @@ type Restored struct {
 	Recovered                     *RecoveredRestore       // a crashed restore that was dealt with first
 	Crashed                       *project.CrashedRestore // on a dry run: one that would be dealt with first
 	PutBack                       bool                    // dealing with that is all: undo-restore
+	Unfinished                    string                  // undo: the command that came last, where that did not finish and left nothing changed
 
 	Conversation *conversation.Moved               // nil: none was moved
 	Without      *conversation.NoConversationError // why none was moved, although it was to be; nil else
@@ -160,12 +161,13 @@ type Run struct {
 	turns   int                               // that it began since
 	stuck   bool                              // see Restored.Stuck
 
-	of        manifest.OperationKind // what Restored.Of says
-	ofVerb    string                 // what Restored.OfVerb says
-	since     string                 // see Restored.Since
-	takesBack []uint64               // the operations that are taken back, by their sequence numbers
-	choices   []HunkChoice           // what is chosen of paths; the others go as a whole
-	forgotten ForgottenPaths
+	of         manifest.OperationKind // what Restored.Of says
+	ofVerb     string                 // what Restored.OfVerb says
+	since      string                 // see Restored.Since
+	unfinished string                 // see Restored.Unfinished
+	takesBack  []uint64               // the operations that are taken back, by their sequence numbers
+	choices    []HunkChoice           // what is chosen of paths; the others go as a whole
+	forgotten  ForgottenPaths
 
 	late      *manifest.Checkpoint // the second safety checkpoint: what was written while it ran
 	recovered *RecoveredRestore

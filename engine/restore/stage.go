@@ -23,8 +23,11 @@ func (r *Run) PlanProgress() func(treeio.Done) {
 // saveSafety commits the scan, corrected by what the plan read, as a safety
 // checkpoint, and publishes the stat cache that follows from the scan.
 func (r *Run) saveSafety(root oid.ID) (*manifest.Checkpoint, error) {
-	return r.commitSafety(r.Tx, root, "before "+commandOf(r.Op), true)
+	return r.commitSafety(r.Tx, root, beforeCommand+commandOf(r.Op), true)
 }
+
+// beforeCommand begins what a safety checkpoint says of itself.
+const beforeCommand = "before "
 
 // commitSafety commits a safety checkpoint of the tree root, with what was put into tx for it.
 func (r *Run) commitSafety(tx *commit.Tx, root oid.ID, why string, publish bool) (*manifest.Checkpoint, error) {

@@ -3,6 +3,7 @@ package restore
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/conversation"
@@ -32,6 +33,9 @@ func Undo(ctx context.Context, p *project.Project, o Options) (*Restored, error)
 	return Do(ctx, p, o, manifest.OpUndo, func(r *Run) (*treeio.Plan, error) {
 		ops, err := oplog.Operations(ctx, r.Project, 0)
 		if err != nil {
+			return nil, err
+		}
+		if r.unfinished, err = r.leftNothing(ops); err != nil {
 			return nil, err
 		}
 		past := newPast(r, ops)
@@ -66,6 +70,23 @@ type undoStep struct {
 	below uint64              // where the next step begins to look; 0: below state
 	back  *manifest.Operation // what the step takes back; nil: work is undone
 	left  *manifest.Operation // the operation that left the state; nil for a checkpoint
+}
+
+// leftNothing is the command of a restore that came last, got as far as its safety checkpoint, and left nothing changed: it was
+// killed before its first change, or put back. "" where there is none.
+func (r *Run) leftNothing(newestFirst []manifest.Operation) (string, error) {
+	c, err := r.NewestCheckpoint()
+	if err != nil || c == nil || c.Kind != manifest.Safety {
+		return "", err
+	}
+	if slices.ContainsFunc(newestFirst, func(o manifest.Operation) bool { return o.Kind.Moves() && (o.Seq > c.Seq || o.Safety == c.ID) }) {
+		return "", nil
+	}
+	command, _ := strings.CutPrefix(c.Description, beforeCommand)
+	if command == c.Description {
+		return "", nil
+	}
+	return command, nil
 }
 
 // filesStay reports whether the files are still as they are now after steps.
