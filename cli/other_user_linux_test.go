@@ -236,3 +236,23 @@ func TestStatusCheckTriesWhatSavesNeed(t *testing.T) {
 		t.Errorf("%s%s", out, errOut)
 	}
 }
+
+// A working directory that may not be looked into is there: what is denied is said.
+func TestWorkingDirectoryClosed(t *testing.T) {
+	dir, one, _ := persons(t)
+	project := one.project(dir, "project")
+	below := filepath.Join(project, "below")
+	err := errors.Join(os.Mkdir(below, 0o755), os.Chown(below, int(one.uid), int(one.uid)))
+	if _, errOut, code := one.rewind(project, "init"); code != 0 || err != nil {
+		t.Fatal(errOut, err)
+	}
+	for closed, says := range map[string]string{project: "/project/.agent/rewind: permission denied", below: "permission denied"} {
+		cmd := exec.Command("sh", "-c", "chmod a-x "+closed+"; "+one.program+" list; code=$?; chmod a+x "+closed+"; exit $code")
+		cmd.Dir, cmd.Env = closed, []string{RaceExit, "HOME=" + one.home, "PWD=" + closed, "PATH=" + os.Getenv("PATH")}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: one.uid, Gid: one.uid}}
+		out, _ := cmd.CombinedOutput()
+		if strings.Contains(string(out), "no longer exists") || !strings.Contains(string(out), says) {
+			t.Errorf("%s: %q instead of %q", closed, out, says)
+		}
+	}
+}

@@ -1,9 +1,13 @@
 package account
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -52,10 +56,30 @@ func Environment() Env {
 			env.Home = u.HomeDir
 		}
 	}
-	if dir, err := os.Getwd(); err == nil {
+	dir, err := os.Getwd()
+	if errors.Is(err, fs.ErrPermission) { // it is there, and what it has cannot be looked at
+		dir, err = syscall.Getwd()
+	}
+	if err == nil {
 		env.Dir = dir
 	}
 	return env
+}
+
+// HomeProblem says why the stores that are registered in the home directory may be others than the person's; "": no reason is
+// known. Where HOME is not set, it is that which the system has for the user, if any.
+func (e Env) HomeProblem() string {
+	switch info, err := os.Stat(e.Home); {
+	case e.Home == "" || e.Getenv != nil && e.Getenv("HOME") == "":
+		return "HOME is not set"
+	case e.Getenv != nil && !filepath.IsAbs(e.Getenv("HOME")):
+		return "HOME is not an absolute path"
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Sprintf("the home directory %s does not exist", e.Home)
+	case err == nil && !info.IsDir():
+		return fmt.Sprintf("the home directory %s is not a directory", e.Home)
+	}
+	return ""
 }
 
 // Variable is a variable of the environment, "" where it is not set.

@@ -16,11 +16,10 @@ type ForeignStoreError struct {
 
 func (e *ForeignStoreError) Error() string { return fmt.Sprintf("the store %s %s", e.Store, e.Reason) }
 
-// NotOurs refuses a store that is not in the registry, which lies in the home directory: where HOME is not set, in the one that
-// the system has for the user, if any.
+// NotOurs refuses a store that is not in the registry, which lies in the home directory.
 func NotOurs(env Env, store string) error {
-	if env.Home == "" || env.Getenv != nil && env.Getenv("HOME") == "" {
-		return &ForeignStoreError{Store: store, Reason: "cannot be told to be this account's, because HOME is not set", NoHome: true}
+	if problem := env.HomeProblem(); problem != "" {
+		return &ForeignStoreError{Store: store, Reason: "cannot be told to be this account's, because " + problem, NoHome: true}
 	}
 	return &ForeignStoreError{Store: store, Reason: "was not made on this account"}
 }

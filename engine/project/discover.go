@@ -1,6 +1,8 @@
 package project
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,7 +48,10 @@ func Discover(o OpenOptions, known []account.KnownStore) (Location, error) {
 	}
 	start, err := RealDir(o.Env, o.Env.Dir)
 	if err != nil {
-		return Location{}, &RefusedRootError{Root: o.Env.Dir, Reason: "a working directory that no longer exists"}
+		if _, statErr := os.Stat(o.Env.Dir); errors.Is(statErr, fs.ErrNotExist) {
+			err = &RefusedRootError{Root: o.Env.Dir, Reason: "a working directory that no longer exists"}
+		}
+		return Location{}, err
 	}
 	var out leftOut
 	older := ""
@@ -126,7 +131,9 @@ func RealDir(env account.Env, dir string) (string, error) {
 		dir = filepath.Join(env.Dir, dir)
 	}
 	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
+	if errors.Is(err, fs.ErrPermission) {
+		return "", &RefusedRootError{Root: dir, Reason: "not readable: permission denied"}
+	} else if err != nil {
 		return "", &RefusedRootError{Root: dir, Reason: "not there"}
 	}
 	info, err := os.Stat(real)

@@ -112,6 +112,9 @@ func listStores(ctx context.Context, c *app.Call) error {
 		return c.Out.Document(v)
 	}
 	if len(all) == 0 {
+		if problem := c.Env.HomeProblem(); problem != "" {
+			c.Out.Warn("%s", problem)
+		}
 		c.Out.Hint("no stores yet; create one with rewind init")
 		return nil
 	}
