@@ -252,7 +252,7 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 	defer release()
 	if j, err := treeio.Open(p.RestoreDir()); err != nil {
 		return project.JournalError(err)
-	} else if j != nil {
+	} else if j != nil && j.Touched {
 		return &project.RefusedError{What: "a restore was interrupted, and its leftovers may contain what is to be forgotten", Next: "run rewind undo, then forget again"}
 	}
 	start := commit.Look

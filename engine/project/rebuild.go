@@ -6,6 +6,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/treeio"
 )
 
 // rebuildStore brings a vanished store back from its mirror, with its
@@ -37,6 +38,7 @@ func rebuildStore(ctx context.Context, env account.Env, at *Location) error {
 	if err := account.FillStore(env, store, now); err != nil {
 		return &VanishedError{Root: at.Root, Reason: problem.Text(err)}
 	}
+	_ = treeio.Suspect(filepath.Join(store, account.RestoreName), account.OwnerOf(store)) // else status --check tells
 	if now != *lost {
 		if err := account.Register(ctx, env, now, false); err != nil {
 			return err

@@ -48,6 +48,23 @@ func Open(dir string) (*Journal, error) {
 	return &Journal{Time: r.time, Note: r.note, Committed: r.committed, Touched: r.sealed, Paths: len(r.changes), dir: dir, r: r}, nil
 }
 
+// Suspect leaves an empty journal where there is none: the one of a restore that was killed may be lost, and
+// whoever deals with journals next looks for what it left.
+func Suspect(dir string, owner func(string) error) error {
+	file := filepath.Join(dir, journalName)
+	f, err := vfs.OS.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if owner != nil {
+		err = owner(file)
+	}
+	return errors.Join(err, f.Close())
+}
+
 // Back are the edits that putting the restore back makes.
 func (j *Journal) Back() []Edit {
 	if j.r == nil {
