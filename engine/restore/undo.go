@@ -106,6 +106,9 @@ func (r *Run) undoTo(ops []manifest.Operation, steps []undoStep, plan *treeio.Pl
 		return r.takeBack(ops, back, manifest.OpUndoRestore, UndoVerb)
 	}
 	last := steps[len(steps)-1]
+	if len(back) > 0 && last.back == nil && r.Options.Half == conversation.ConversationOnly {
+		return nil, &project.RefusedError{What: "one move of the conversation cannot take an operation back and go further back, too", Next: "rewind undo --context-only, so many times, goes there"}
+	}
 	if plan == nil {
 		var err error
 		if plan, err = r.planTo(last.state); err != nil {
@@ -166,6 +169,7 @@ func (r *Run) stepFromNow(past *past) (*undoStep, *treeio.Plan, error) {
 			if there, err := past.talksThere(*c); err != nil {
 				return nil, nil, err
 			} else if !there {
+				past.talk = c.Transcript
 				return &undoStep{state: *c}, nil, nil
 			}
 		case c != nil:
