@@ -95,7 +95,7 @@ func (c *Call) Open(ctx context.Context) (*project.Project, error) {
 	return p, c.Opened(ctx, p)
 }
 
-// Opened takes the project over, and tells what was found on opening it.
+// Opened takes the project over, and prints what was found on opening it.
 func (c *Call) Opened(ctx context.Context, p *project.Project) error {
 	c.Project = p
 	c.Out.Note("project %s, store %s", p.Root(), p.StoreDir())

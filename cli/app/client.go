@@ -16,8 +16,7 @@ const (
 	AnswerTime = 8 * time.Second
 	// MaxAnswer bounds what is read of such a command's output; agents show less.
 	MaxAnswer = 64 << 10
-	// ClientVariable tells a command of ours that its answer is shown inside an
-	// agent. Nobody else sets it.
+	// ClientVariable names the agent in whose window the answer is shown. Only our hook process sets it.
 	ClientVariable = "REWIND_ANSWERS_IN"
 )
 

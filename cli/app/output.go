@@ -69,7 +69,7 @@ func NewOutput(s Stdio, env account.Env, asJSON bool) *Output {
 	return o
 }
 
-// answerWriter tells errors of stdout from those of the store.
+// answerWriter marks errors of stdout, so that they differ from those of the store.
 type answerWriter struct {
 	io.Writer
 	before func() // called before every write; may be nil

@@ -59,7 +59,7 @@ func (v *rowView) flags() (flags int) {
 	return flags
 }
 
-// wordColumn are texts, each once.
+// wordColumn is a table of texts, each once; rows have an index into it.
 type wordColumn struct {
 	list []string
 	at   map[string]int

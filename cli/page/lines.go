@@ -49,7 +49,7 @@ func runsAfter(ctx context.Context, p *project.Project, r *timeline.Row, path st
 	o := inspect.BlameOptions{Path: path}
 	if !r.To.Now {
 		if r.To.ID == (manifest.CheckpointID{}) {
-			return nil, nil // what an operation left
+			return nil, nil // the state after an operation, which has no checkpoint
 		}
 		l, err := app.Resolve(ctx, p, r.To.ID.String())
 		if err != nil {

@@ -59,7 +59,7 @@ func (w *TreeWatch) Hasten() {
 	w.soon, w.moved = true, time.Now()
 }
 
-// Saw notes a look, that found nothing where n is nil.
+// Saw records a scan and its duration; n is nil if the scan failed.
 func (w *TreeWatch) Saw(n *timeline.Present, took time.Duration) {
 	if w == nil {
 		return

@@ -5,7 +5,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/restore"
 )
 
-// printMoved tells what became of the conversation.
+// printMoved prints what happened to the conversation.
 func printMoved(o *app.Output, r *restore.Restored) {
 	m := r.Conversation
 	if m == nil {

@@ -39,7 +39,7 @@ func ReportRestored(c *app.Call, done *restore.Restored, v RestoreVerb) error {
 	return nil
 }
 
-// warnForgotten tells what cannot be taken back.
+// warnForgotten names what cannot be undone, since it was forgotten.
 func warnForgotten(o *app.Output, done *restore.Restored) {
 	f := done.Forgotten
 	if o.Quiet || f.Count == 0 {
@@ -56,7 +56,7 @@ func warnForgotten(o *app.Output, done *restore.Restored) {
 	o.Warn("%s of it%s cannot be taken back: rewind forget removed every state of %s", app.Plural(f.Count, "path", "paths"), which, app.ItOrThem(f.Count))
 }
 
-// warnLate tells of files that somebody wrote while they were replaced or deleted.
+// warnLate names files that another program wrote while they were replaced or deleted.
 func warnLate(o *app.Output, done *restore.Restored) {
 	if o.Quiet || len(done.Late) == 0 || done.Safety == nil {
 		return
@@ -70,7 +70,7 @@ func warnLate(o *app.Output, done *restore.Restored) {
 	o.Hint("rewind restore %s -- %s brings that back", done.Safety.ID, app.ShellQuote(done.Late[0]))
 }
 
-// warnTorn tells of files that the checkpoint may hold half of.
+// warnTorn names files that were being written when the checkpoint was taken.
 func warnTorn(o *app.Output, done *restore.Restored) {
 	if o.Quiet {
 		return
@@ -190,7 +190,7 @@ const (
 	maxOtherPaths = 10 // of a turn, or of the person
 )
 
-// OthersText tells whose work goes too: a session a line, then its turns with their files; then the person's. Where
+// OthersText lists whose other work is undone: one line for each session, then its turns with their files, then the person's. Where
 // something else goes, it begins with also, else with plain. It is escaped.
 func OthersText(also, plain string, r *restore.Restored) (lines []string) {
 	verb, whose := also, "another session, "

@@ -67,7 +67,7 @@ func (e *ConflictsError) Explain(f *app.Failure) {
 		Conflicts: viewConflicts(e.Reverted.Conflicts), Document: true}
 }
 
-// ReportReverted prints what was done; of what told says that the plan has told it already, no more than that. chosen:
+// ReportReverted prints what was done, without what the plan has shown already (told). chosen:
 // the person was asked what becomes of each conflict.
 func ReportReverted(c *app.Call, r *revert.Reverted, flags *RevertFlags, told, chosen bool) error {
 	c.Out.EndProgress()
@@ -213,7 +213,7 @@ func TurnsText(turns []work.RevertedTurn, call bool) string {
 	return text
 }
 
-// ShortSession is as much of a session's id as tells it from others, mostly.
+// ShortSession is the beginning of a session's id, which mostly is distinct.
 func ShortSession(id string) string {
 	if len(id) > app.ShortID {
 		return id[:app.ShortID]
@@ -236,7 +236,7 @@ func PlaceText(path string, from, to int) string {
 	return text
 }
 
-// byText tells who, when and for which prompt, behind what they did.
+// byText names author, time and prompt, to follow what was done.
 func byText(c *app.Call, list []attribution.Work) string {
 	if len(list) == 0 {
 		return ""

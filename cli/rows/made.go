@@ -12,7 +12,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
-// MadeByView is the row that made a change: what list tells it under; of whom no row tells, that of their call.
+// MadeByView is the row of list that has a change; for a change in no row, it is the agent's call.
 type MadeByView struct {
 	N           int     `json:"n"`  // 0 for none
 	ID          *string `json:"id"` // checkpoint; null for an operation, and where there is no row
@@ -22,10 +22,10 @@ type MadeByView struct {
 	Prompt      string  `json:"prompt"`
 	Operation   *uint64 `json:"operation"` // by its seq, where it was one
 
-	Owner *ownerView `json:"owner"` // whose it is, as show tells it; null where it is not known
+	Owner *ownerView `json:"owner"` // the author, as in show; null where it is not known
 }
 
-// ViewMaker is null where nothing tells of the change.
+// ViewMaker is null where the change is in no row and has no known author.
 func ViewMaker(ctx context.Context, m *timeline.Makers, made timeline.Made) *MadeByView {
 	var v *MadeByView
 	if made.Row != nil {
@@ -109,7 +109,7 @@ func InRow(o *app.Output, r *timeline.Row, paint func(string) string) string {
 	return "in " + paint(rowNamed(o, r))
 }
 
-// MakerText says of whom no row tells in a word and a few: "you", "shared" with all who could have, or a call.
+// MakerText names the author of a change that is in no row, in one word and in a few: "you", "shared" and the possible authors, or a call.
 func MakerText(o *attribution.Owner, path string) (word, text string) {
 	by, one := o.Maker()
 	sessions := map[string]bool{}
@@ -180,7 +180,7 @@ func LineMade(ctx context.Context, m *timeline.Makers, s search.Span) (came, wen
 	maker := func(seq uint64) (timeline.Made, error) {
 		made, err := m.Maker(ctx, s.Path, seq)
 		if project.IsDamage(err) {
-			return timeline.Made{}, nil // the search tells of that
+			return timeline.Made{}, nil // the search reports it
 		}
 		return made, err
 	}

@@ -136,7 +136,7 @@ func (p *patchPainter) write(style screen.Style, line string) {
 	}
 }
 
-// ModeLine tells of a change that no patch shows: mode, kind, or an empty file or directory.
+// ModeLine describes a change that no patch shows: mode, kind, or an empty file or directory.
 func ModeLine(d inspect.FileDiff) string {
 	switch {
 	case d.Old == nil:

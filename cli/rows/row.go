@@ -148,7 +148,7 @@ func RowChanges(r *timeline.Row, n timeline.Counts, known bool) string {
 	return text
 }
 
-// ThenChanges are in signs what came after a save or a turn's end, of which no row of its own tells.
+// ThenChanges are the changes after a save or a turn's end that have no row of their own, as +n ~n -n.
 func ThenChanges(r *timeline.Row) string {
 	if r.Then == nil {
 		return ""
@@ -169,7 +169,7 @@ type AgentSession struct{ agent, id string }
 
 func SessionOf(r *timeline.Row) AgentSession { return AgentSession{r.Agent, r.Session} }
 
-// SessionLabels tells the sessions of the rows apart, as briefly as that goes: nothing where there
+// SessionLabels gives each session of the rows its shortest distinct label: none where there
 // is one, the agents where each has one.
 func SessionLabels(rows []*timeline.Row) map[AgentSession]string {
 	agents := map[string]map[string]bool{}

@@ -83,8 +83,15 @@ func Repair(ctx context.Context, p *project.Project) (*Verified, error) {
 	}
 	v.Repaired = done
 	lost, err := before.lost(ctx, p)
+	if err != nil {
+		return nil, err
+	}
 	v.Damaged = append(lost, v.Damaged...)
-	return v, err
+	ids := make([]manifest.CheckpointID, len(lost))
+	for i, d := range lost {
+		ids[i] = d.Checkpoint
+	}
+	return v, p.Classify(p.AcceptLost(ids))
 }
 
 // known is what was known of checkpoints before a repair.

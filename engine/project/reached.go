@@ -53,8 +53,8 @@ func (p *Project) reachedFile() string {
 	return filepath.Join(mirror, ReachedName)
 }
 
-// NoteReached adds what was committed. It is called under the append lock. What cannot be written is told by no one: the file
-// says less then.
+// NoteReached adds what was committed. It is called under the append lock. If it cannot be written, the file
+// knows less.
 func (p *Project) NoteReached(at cas.Position, records []manifest.Record) {
 	file := p.reachedFile()
 	if file == "" {

@@ -154,6 +154,23 @@ func (p *Project) AcceptShortened() error {
 	return errors.Join(p.trimReached(last.Seq), account.RemoveIfThere(file))
 }
 
+// AcceptLost notes that these checkpoints are gone for good, so that the next repair does not name them again.
+func (p *Project) AcceptLost(ids []manifest.CheckpointID) error {
+	file := p.reachedFile()
+	if file == "" || len(ids) == 0 {
+		return nil
+	}
+	last, err := p.Store.Last()
+	if err != nil {
+		return err
+	}
+	line := fmt.Appendf(nil, "\n%d", last.Seq)
+	for _, id := range ids {
+		line = fmt.Appendf(line, " -%s", id)
+	}
+	return rewriteReached(file, last.Seq, append(line, " ."...), account.OwnerOf(p.Env.Home))
+}
+
 // tellShortened makes a notice of a shorter log: once of an older state, and of damage until it is repaired.
 func (p *Project) tellShortened() {
 	s, err := p.Shortened(false)

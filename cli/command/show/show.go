@@ -120,7 +120,7 @@ func gatherShow(ctx context.Context, p *project.Project, l project.Listed, files
 	return s, nil
 }
 
-// ownChanges finds what the checkpoint's row tells of.
+// ownChanges finds the changes of the checkpoint's row.
 func (s *shown) ownChanges(ctx context.Context, p *project.Project) error {
 	release, err := p.Hold(ctx)
 	if err != nil {
