@@ -182,11 +182,16 @@ func (p *Project) unshareDir(dir string) error {
 			continue
 		}
 		file := filepath.Join(dir, e.Name())
+		if e.Name() == account.StatCacheName {
+			// It is made anew: it may be of a later commit of the other store, which this log does not have.
+			if err := account.RemoveIfThere(file); err != nil {
+				return err
+			}
+			continue
+		}
 		data, err := account.ReadSmall(file, maxUnshared)
 		switch {
 		case os.IsNotExist(err):
-		case err != nil && filepath.Base(file) == account.StatCacheName:
-			err = account.RemoveIfThere(file) // it is made anew
 		case err == nil:
 			err = account.WriteFile(file, data, p.Owner)
 		}
@@ -197,8 +202,7 @@ func (p *Project) unshareDir(dir string) error {
 	return nil
 }
 
-// maxUnshared bounds the small files of a store; a stat cache may be larger, and
-// is made anew.
+// maxUnshared bounds the small files of a store.
 const maxUnshared = 64 << 20
 
 // lockAccount makes sure that one process at a time gives stores to directories.
