@@ -41,6 +41,18 @@ type step struct {
 	undo          bool // of work
 }
 
+// leftWith is the tree that the restore left, with those of its removed directories that now has: a directory that could
+// not be removed is no later work, and one that was made again is no other than that.
+func (s step) leftWith(now tree) tree {
+	left := maps.Clone(s.after)
+	for p, entry := range now {
+		if strings.HasPrefix(entry, "d") && entry == s.before[p] {
+			left[p] = entry
+		}
+	}
+	return left
+}
+
 var machineNames = []string{"a", "b", "c", "-dash", "sp ace", "new\nline", "b\xffd", "Ünï", "long" + strings.Repeat("g", 240)}
 
 func (m *machine) path(depth int) string {
@@ -319,7 +331,7 @@ func (m *machine) undo() {
 		if done.Of != "" { // it took an operation back
 			now := m.now()
 			i := len(m.undoing) - 1
-			for i >= 0 && (m.undoing[i].undo || len(before.diff(m.undoing[i].after))+len(now.diff(m.undoing[i].before)) > 0 || len(before.diff(now)) == 0) {
+			for i >= 0 && (m.undoing[i].undo || len(before.diff(m.undoing[i].leftWith(before)))+len(now.diff(m.undoing[i].before)) > 0 || len(before.diff(now)) == 0) {
 				i--
 			}
 			if i < 0 {

@@ -190,6 +190,7 @@ func TestPageRestoresAndRevertsByKeys(t *testing.T) {
 	}
 
 	// A revert, of the same turn; the plan is left once, and nothing happens.
+	l.until(`!document.querySelector("#row-0")`) // the row of now no longer has the word of the filter
 	l.press("Home", "]")
 	l.until(`document.querySelector(".timeline")`)
 	for range 12 {
