@@ -304,7 +304,7 @@ func TestEveryFileOfAStoreDamaged(t *testing.T) {
 
 // TestEveryByteOfAStoreFlipped flips bytes of each file of a store, one at a time: every
 // one in the long form, which make soak runs.
-func TestEveryByteOfAStoreFlipped(t *testing.T) { flipBytes(t, 41) }
+func TestEveryByteOfAStoreFlipped(t *testing.T) { flipBytes(t, 41*every(5)) }
 
 func TestSoakEveryByteOfAStoreFlipped(t *testing.T) {
 	if os.Getenv("REWIND_SOAK") == "" {

@@ -43,6 +43,14 @@ func newLab(t testing.TB) *lab {
 	return newLabAt(t, base)
 }
 
+// every is the step through a test's cases: one where all of them are tried, and n where -race tries a share of them.
+func every[N int | uint64](n N) N {
+	if testing.Short() {
+		return n
+	}
+	return 1
+}
+
 // newLabAt makes a lab in a directory whose path has no links.
 func newLabAt(t testing.TB, base string) *lab {
 	t.Helper()

@@ -334,6 +334,7 @@ func TestForgetBesideAReader(t *testing.T) {
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
+			t.Parallel() // forget waits for the reader
 			l := newLab(t)
 			l.write("a.txt", "one")
 			l.write("pass.txt", secret)

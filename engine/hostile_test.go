@@ -91,7 +91,10 @@ func TestHostileStore(t *testing.T) {
 		return manifest.Entry{Name: name, Kind: manifest.Subdir, Mode: 0o755, Files: 1, Size: 4, ID: oid.Sum(data)}
 	}
 	trees := map[string][][]byte{}
-	for _, name := range []string{"..", ".", "", "a/b", "../outside/x", "/etc/x", "x\x00y", ".git", ".GIT", ".gIt", "way-out/x", strings.Repeat("n", 300), "\x1b[31m", "nul", "con", "aux.txt", `..\x`} {
+	for i, name := range []string{"..", ".", "", "a/b", "../outside/x", "/etc/x", "x\x00y", ".git", ".GIT", ".gIt", "way-out/x", strings.Repeat("n", 300), "\x1b[31m", "nul", "con", "aux.txt", `..\x`} {
+		if i%every(4) != 0 {
+			continue
+		}
 		in := dir(named(leaf, "config"))
 		trees["a file "+name] = [][]byte{evil, dir(named(leaf, name))}
 		trees["a directory "+name] = [][]byte{evil, in, dir(sub(name, in))}

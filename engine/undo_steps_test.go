@@ -72,8 +72,11 @@ func TestUndoOfSeveralSteps(t *testing.T) {
 			lives = append(lives, []string{a, b})
 		}
 	}
-	for _, verbs := range lives {
-		undoSeveral(t, conversation.Both, verbs, len(verbs))
+	for i := 0; i < len(lives); i += every(5) {
+		t.Run(strings.Join(lives[i], ", "), func(t *testing.T) {
+			t.Parallel()
+			undoSeveral(t, conversation.Both, lives[i], len(lives[i]))
+		})
 	}
 }
 
