@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -51,7 +52,7 @@ func (m tests) Run() int {
 	}
 	flag.Parse()
 	if only := flag.Lookup("test.run").Value; testing.Short() && raced() && only.String() == "" {
-		_ = only.Set("^(" + inProcess + "|TestScript)$/^(" + strings.Join(withRace, "|") + ")?$")
+		_ = only.Set("^(" + strings.Join(inProcess, "|") + "|TestScript)$/^(" + strings.Join(withRace, "|") + ")?$")
 	}
 	dir, err := buildProgram()
 	defer os.RemoveAll(dir)
@@ -75,8 +76,34 @@ var withRace = []string{
 
 // inProcess are the tests that run commands in this process. With -short and -race, these and the scenes of withRace are all
 // that is run: the others play the program as it is built, in processes of its own.
-const inProcess = "TestEveryLongCommandHasALine|TestLongCommandsKeepToTheirTotals|TestInterruptedLongCommands|TestStoreOfAnotherAccount|" +
-	"TestUnwritableHome|TestEveryCommandFitsItsSchema|TestManual"
+var inProcess = []string{
+	"TestEveryLongCommandHasALine", "TestLongCommandsKeepToTheirTotals", "TestInterruptedLongCommands", "TestStoreOfAnotherAccount",
+	"TestUnwritableHome", "TestEveryCommandFitsItsSchema", "TestManual",
+}
+
+// A test or a scene that was renamed would no longer be run with -race.
+func TestRacedTestsExist(t *testing.T) {
+	var source strings.Builder
+	files, err := filepath.Glob("*_test.go")
+	for _, file := range files {
+		data, readErr := os.ReadFile(file)
+		err = errors.Join(err, readErr)
+		source.Write(data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range inProcess {
+		if !strings.Contains(source.String(), "\nfunc "+name+"(t *testing.T)") {
+			t.Errorf("no test is called %s", name)
+		}
+	}
+	for _, name := range withRace {
+		if _, err := os.Stat(filepath.Join("testdata", "script", name+".txt")); err != nil {
+			t.Error(err)
+		}
+	}
+}
 
 // raced reports whether this binary was built with -race.
 func raced() bool {
