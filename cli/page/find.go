@@ -10,9 +10,8 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
-	"github.com/rewind-cli/rewind/cli/command/setup"
-	"github.com/rewind-cli/rewind/cli/command/show"
 	"github.com/rewind-cli/rewind/cli/picker"
+	"github.com/rewind-cli/rewind/cli/report"
 	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/cli/web"
 	"github.com/rewind-cli/rewind/engine/inspect"
@@ -29,7 +28,7 @@ func (s *space) operations(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return show.ViewLog(s.P, ops), nil
+	return report.ViewLog(s.P, ops), nil
 }
 
 // versionsView are the versions of a file, newest first.
@@ -65,19 +64,15 @@ func (s *space) history(ctx context.Context, args web.Args) (any, error) {
 	path := pagePath(args("path"))
 	h, err := inspect.History(ctx, s.P, inspect.HistoryOptions{Path: path, Limit: 200})
 	if none := (*project.NoPathError)(nil); errors.As(err, &none) {
-		return nil, &failure{app.Explain(show.NoHistory(err)), http.StatusNotFound}
+		return nil, &failure{app.Explain(rows.NoHistory(err)), http.StatusNotFound}
 	}
 	if err != nil {
 		return nil, err
 	}
-	v := show.HistoryPrinter{C: s.C, P: s.P, H: h, Patch: true}
-	if h.Step != nil {
-		v.Present, _ = rows.Look(ctx, s.P) // without the present state, the recorded versions are shown
-	}
-	v.M = timeline.NewMakers(s.P, v.Present)
+	v := rows.NewHistory(ctx, s.P, h)
 	out := versionsView{PathView: app.ViewPath(path), Versions: []versionView{}, More: h.More}
 	sessions := map[string]bool{} // of all versions: they are named where there are several
-	err = v.Each(ctx, func(st show.Stepped) error {
+	err = v.Each(ctx, func(st rows.Stepped) error {
 		if o := st.By.Owner; o != nil {
 			for _, w := range o.Works() {
 				if w.Session != "" {
@@ -273,7 +268,7 @@ func (s *space) file(ctx context.Context, args web.Args) (any, error) {
 
 // healthView is what is held and what is not.
 type healthView struct {
-	Status   setup.StatusView   `json:"status"`
+	Status   report.StatusView  `json:"status"`
 	Coverage []rows.ProblemView `json:"coverage"` // of the newest checkpoint
 	Agents   string             `json:"agents"`   // as rewind status tells them
 	Called   bool               `json:"called"`   // an agent calls rewind
@@ -284,9 +279,9 @@ func (s *space) health(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := healthView{Status: setup.ViewStatus(st, s.P.Settings()), Coverage: []rows.ProblemView{}}
-	agents := setup.ViewAgents(s.C.Env, s.P.Root())
-	out.Agents, out.Called = setup.AgentsText(agents), len(setup.Calling(agents)) > 0
+	out := healthView{Status: report.ViewStatus(st, s.P.Settings()), Coverage: []rows.ProblemView{}}
+	agents := report.ViewAgents(s.C.Env, s.P.Root())
+	out.Agents, out.Called = report.AgentsText(agents), len(report.Calling(agents)) > 0
 	if st.Last != nil {
 		var all []problem.Problem
 		if all, err = inspect.Coverage(ctx, s.P, st.Last.Checkpoint); err != nil {

@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/rewind-cli/rewind/cli/app"
-	"github.com/rewind-cli/rewind/cli/command/store"
 	"github.com/rewind-cli/rewind/cli/picker"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/cli/web"
@@ -86,7 +85,7 @@ func exportPage(ctx context.Context, c *app.Call, file string) error {
 		return &app.UsageError{Msg: "refusing to write a page to a terminal", Hint: "rewind ui --export-html FILE"}
 	case file != "-":
 		var err error
-		if file, err = store.OutputFile(c.Env, file); err != nil {
+		if file, err = app.OutputFile(c.Env, file); err != nil {
 			return err
 		}
 		if st, err := os.Stat(file); err == nil && !st.Mode().IsRegular() {
@@ -115,7 +114,7 @@ func exportPage(ctx context.Context, c *app.Call, file string) error {
 		x.tell()
 		return nil
 	}
-	w := &store.AsideFile{File: file, Private: true}
+	w := &app.AsideFile{File: file, Private: true}
 	if err := x.write(ctx, w); err != nil {
 		w.Abort()
 		return err

@@ -43,14 +43,14 @@ var inside = map[string][]string{
 var inCLI = map[string][]string{
 	"cli/app":             {"cli/screen"},
 	"cli/rows":            {"cli/app", "cli/screen"},
-	"cli/report":          {"cli/app", "cli/rows", "cli/screen"},
+	"cli/report":          {"cli/app", "cli/registration", "cli/rows", "cli/screen"},
 	"cli/registration":    {"cli/app"},
 	"cli/command/show":    {"cli/app", "cli/report", "cli/rows", "cli/screen"},
 	"cli/command/restore": {"cli/app", "cli/report", "cli/rows", "cli/screen"},
 	"cli/command/store":   {"cli/app", "cli/registration", "cli/report", "cli/rows", "cli/screen"},
 	"cli/command/setup":   {"cli/app", "cli/registration", "cli/report", "cli/rows", "cli/screen"},
 	"cli/picker":          {"cli/app", "cli/report", "cli/rows", "cli/screen"},
-	"cli/page":            {"cli/app", "cli/command", "cli/picker", "cli/report", "cli/rows", "cli/screen", "cli/web"},
+	"cli/page":            {"cli/app", "cli/picker", "cli/report", "cli/rows", "cli/screen", "cli/web"},
 	"cli/hook":            {"cli/app", "cli/registration", "cli/report", "cli/screen"},
 }
 

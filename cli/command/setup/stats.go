@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/report"
 	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/maintain"
@@ -32,7 +33,7 @@ func NewStats() *app.Command {
 				return err
 			}
 			if c.JSON {
-				return c.Out.Document(viewStats(st))
+				return c.Out.Document(report.ViewStats(st))
 			}
 			return c.Out.Paged(ctx, c.Env, func() error {
 				printStats(c.Out, st)
@@ -40,46 +41,6 @@ func NewStats() *app.Command {
 			})
 		},
 	}
-}
-
-// StatsView is described by docs/schema/stats.schema.json.
-type StatsView struct {
-	Checkpoints   int64                 `json:"checkpoints"`
-	Objects       int64                 `json:"objects"`
-	Bytes         map[string]int64      `json:"bytes"`
-	RawBytes      int64                 `json:"raw_bytes"`
-	StoredBytes   int64                 `json:"stored_bytes"`
-	PerCheckpoint []checkpointBytesView `json:"per_checkpoint"`
-	Largest       []pathBytesView       `json:"largest"`
-}
-
-type checkpointBytesView struct {
-	Checkpoint string `json:"checkpoint"`
-	Unique     int64  `json:"unique_bytes"`
-	Shared     int64  `json:"shared_bytes"`
-}
-
-type pathBytesView struct {
-	app.PathView
-	Bytes    int64 `json:"bytes"`
-	Versions int   `json:"versions"`
-}
-
-func viewStats(st *maintain.Stats) StatsView {
-	v := StatsView{
-		Checkpoints: st.Checkpoints, Objects: st.Objects, Bytes: st.Bytes, RawBytes: st.RawBytes, StoredBytes: st.StoredBytes,
-		PerCheckpoint: make([]checkpointBytesView, len(st.PerCheckpoint)), Largest: make([]pathBytesView, len(st.Largest)),
-	}
-	if v.Bytes == nil {
-		v.Bytes = map[string]int64{}
-	}
-	for i, c := range st.PerCheckpoint {
-		v.PerCheckpoint[i] = checkpointBytesView{c.Checkpoint.ID.String(), c.Unique, c.Shared}
-	}
-	for i, p := range st.Largest {
-		v.Largest[i] = pathBytesView{app.ViewPath(p.Path), p.Bytes, p.Versions}
-	}
-	return v
 }
 
 // statsShown bounds the checkpoints that stats names on a screen.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/registration"
+	"github.com/rewind-cli/rewind/cli/report"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
@@ -242,7 +243,7 @@ func hookErrorFindings(e *project.HookError) []finding {
 	if e == nil {
 		return nil
 	}
-	return []finding{{Severity: registration.Severe, Area: "store", Message: "the last hook failed: " + hookErrorText(e),
+	return []finding{{Severity: registration.Severe, Area: "store", Message: "the last hook failed: " + report.HookErrorText(e),
 		Cure: "rewind save shows whether it still fails; the next successful hook clears this"}}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
@@ -79,7 +80,7 @@ func NewBlame() *app.Command {
 				o.At = &l.Checkpoint
 			}
 			if o.Path, err = pathEver(ctx, c, p, arg, glob); err != nil {
-				return NoHistory(err)
+				return rows.NoHistory(err)
 			}
 			release, err := p.Hold(ctx)
 			if err != nil {
@@ -118,7 +119,7 @@ func NewBlame() *app.Command {
 func notBlamed(c *app.Call, err error, at bool) error {
 	var not *inspect.NotBlamedError
 	if !errors.As(err, &not) {
-		return NoHistory(err)
+		return rows.NoHistory(err)
 	}
 	path := app.ShellQuote(c.FromHere(c.Project.Root(), not.Path))
 	history := "rewind history " + path + " shows what changed it"

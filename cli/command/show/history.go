@@ -2,11 +2,8 @@ package show
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -16,7 +13,6 @@ import (
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
-	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -65,7 +61,7 @@ func NewHistory() *app.Command {
 			}
 			path, err := pathEver(ctx, c, p, arg, glob)
 			if err != nil {
-				return NoHistory(err)
+				return rows.NoHistory(err)
 			}
 			release, err := p.Hold(ctx) // the steps, then their contents
 			if err != nil {
@@ -74,13 +70,10 @@ func NewHistory() *app.Command {
 			defer release()
 			h, err := inspect.History(ctx, p, inspect.HistoryOptions{Path: path, Limit: most, NoFollow: noFollow, WithPrecious: precious})
 			if err != nil {
-				return NoHistory(err)
+				return rows.NoHistory(err)
 			}
-			v := HistoryPrinter{C: c, P: p, H: h, Patch: patch, precious: precious}
-			if h.Step != nil {
-				v.Present, _ = rows.Look(ctx, p) // without the present state, the recorded versions are shown
-			}
-			v.M = timeline.NewMakers(p, v.Present)
+			v := historyPrinter{rows.NewHistory(ctx, p, h), c, patch}
+			v.Precious = precious
 			if n := len(h.Steps); n > 0 {
 				v.M.Reach(h.Steps[n-1].Seq)
 			}
@@ -106,90 +99,18 @@ func pathEver(ctx context.Context, c *app.Call, p *project.Project, arg string, 
 	return inspect.PathEver(ctx, p, pathspec.PathArg{Path: path, Fixed: app.FixedNames(p.Root(), c.Env.Dir, arg), Deep: !app.HasSlash(arg)}, glob)
 }
 
-// NoHistory says of a path that no checkpoint has it.
-func NoHistory(err error) error {
-	var none *project.NoPathError
-	if errors.As(err, &none) {
-		return app.Hinted(&neverError{none}, "rewind show last --files lists the paths of the newest checkpoint; rewind show last --coverage says what is left out")
-	}
-	return err
+// historyPrinter prints the history of one path, in one of its forms.
+type historyPrinter struct {
+	*rows.History
+	c     *app.Call
+	patch bool
 }
 
-// neverError is the message of NoHistory.
-type neverError struct{ none *project.NoPathError }
-
-func (e *neverError) Error() string {
-	return fmt.Sprintf("no checkpoint ever had the path %q", e.none.Path)
-}
-func (e *neverError) Unwrap() error { return e.none }
-
-// HistoryPrinter prints the history of one path, in one of its forms.
-type HistoryPrinter struct {
-	C               *app.Call
-	P               *project.Project
-	H               *inspect.PathHistory
-	M               *timeline.Makers
-	Present         *timeline.Present
-	Patch, precious bool
-}
-
-// Stepped is a step with what made it.
-type Stepped struct {
-	*inspect.Step
-	D   inspect.FileDiff
-	Now bool // in the working tree
-	By  timeline.Made
-}
-
-// Each visits the steps with their diffs, newest first.
-func (v *HistoryPrinter) Each(ctx context.Context, visit func(s Stepped) error) error {
-	if v.H.Step != nil {
-		by, err := v.maker(ctx, v.H.Step, timeline.ThenNow)
-		if err != nil {
-			return err
-		}
-		if err := visit(Stepped{v.H.Step, *v.H.Now, true, by}); err != nil {
-			return err
-		}
-	}
-	for i := range v.H.Steps {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		s := &v.H.Steps[i]
-		d, err := inspect.StepDiff(v.P, s, v.precious)
-		if err != nil {
-			return err
-		}
-		by, err := v.maker(ctx, s, s.Seq)
-		if err != nil {
-			return err
-		}
-		if err := visit(Stepped{s, d, false, by}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (v *HistoryPrinter) maker(ctx context.Context, s *inspect.Step, seq uint64) (timeline.Made, error) {
-	made, err := v.M.Maker(ctx, s.Path, seq)
-	if project.IsDamage(err) {
-		return timeline.Made{}, nil // verify tells of that
-	}
-	return made, err
-}
-
-// was is the version in the oldest checkpoint, whose author is not known.
-func (s *Stepped) was() bool {
-	return !s.Now && s.By == timeline.Made{} && s.What == inspect.Created
-}
-
-// text is what happened to the path.
-func (s *Stepped) text() string {
+// changeText is what happened to the path.
+func changeText(s rows.Stepped) string {
 	text := stepText(s.Step, s.D)
 	switch {
-	case s.was():
+	case s.Was():
 		text = "there" + strings.TrimPrefix(text, string(inspect.Created))
 	case s.By.Then() && !s.Now:
 		text = "then " + text
@@ -197,46 +118,14 @@ func (s *Stepped) text() string {
 	return text
 }
 
-// Row is the step as list tells it: number, id, time, why and text.
-func (v *HistoryPrinter) Row(ctx context.Context, s *Stepped) (n, id string, at time.Time, why, text string, err error) {
-	r, o := s.By.Row, s.By.Owner
-	switch {
-	case s.was():
-		return rows.RowNumber(&timeline.Row{Checkpoint: &s.Listed}), s.ID.String()[:app.ShortID], s.Time, "", "since the oldest checkpoint", nil
-	case r != nil && (!s.Now || r.Kind == timeline.Operation):
-		return rows.RowNumber(r), rows.RowID(r), r.Time, rows.RowWhy(r), rows.RowText(r, timeline.Counts{}), nil
-	case r != nil && (r.Kind == timeline.Tool || r.Kind == timeline.Prompt || r.Kind == timeline.Message):
-		return "@", "", s.Time, rows.RowWhy(r), rows.RowText(r, timeline.Counts{}), nil
-	case !s.Now: // no row has it: the checkpoint in which it is seen
-		why, text = rows.Reason(s.Listed), rows.CheckpointText(s.Listed)
-		if o != nil {
-			why, text = rows.MakerText(o, s.Path)
-		}
-		return rows.RowNumber(&timeline.Row{Checkpoint: &s.Listed}), s.ID.String()[:app.ShortID], s.Time, why, text, nil
-	}
-	if o != nil && len(o.Works()) > 0 {
-		why, text = rows.MakerText(o, s.Path)
-		return "@", "", s.Time, why, text, nil
-	}
-	text = "not in a checkpoint yet"
-	if r, rerr := v.M.Now(ctx); rerr != nil {
-		return "", "", s.Time, "", "", rerr
-	} else if r != nil && r.Operation != nil {
-		if n, _, err := r.Count(ctx, v.P, v.Present); err == nil {
-			text = rows.NowText(r, n)
-		}
-	}
-	return "@", "", s.Time, "", text, nil
-}
-
-func (v *HistoryPrinter) table(ctx context.Context) error {
-	o := v.C.Out
+func (v *historyPrinter) table(ctx context.Context) error {
+	o := v.c.Out
 	t := screen.Table{
 		Width: o.Width(),
 		Columns: []screen.Column{{Title: "#", Right: true}, {Title: "ID", Style: screen.Yellow}, {Title: "AGE", Right: true},
 			{Title: "CHANGE"}, {Title: "WHY", Style: screen.Cyan}, {Title: "TEXT", Flex: true}},
 	}
-	err := v.Each(ctx, func(s Stepped) error {
+	err := v.Each(ctx, func(s rows.Stepped) error {
 		n, id, at, why, text, err := v.Row(ctx, &s)
 		if err != nil {
 			return err
@@ -245,7 +134,7 @@ func (v *HistoryPrinter) table(ctx context.Context) error {
 		if n == "@" {
 			age = "now"
 		}
-		t.Rows = append(t.Rows, []string{n, id, age, s.text(), screen.Clip(why, rows.MaxWhy), text})
+		t.Rows = append(t.Rows, []string{n, id, age, changeText(s), screen.Clip(why, rows.MaxWhy), text})
 		return nil
 	})
 	if err != nil {
@@ -256,16 +145,16 @@ func (v *HistoryPrinter) table(ctx context.Context) error {
 	return nil
 }
 
-func (v *HistoryPrinter) tellMore() {
-	if v.H.More && !v.C.Quiet {
-		v.C.Out.Hint("there are older ones; --limit 0 shows all")
+func (v *historyPrinter) tellMore() {
+	if v.More && !v.c.Quiet {
+		v.c.Out.Hint("there are older ones; --limit 0 shows all")
 	}
 }
 
 // patches prints each step with its patch, as git log -p does.
-func (v *HistoryPrinter) patches(ctx context.Context) error {
-	o := v.C.Out
-	err := v.Each(ctx, func(s Stepped) error {
+func (v *historyPrinter) patches(ctx context.Context) error {
+	o := v.c.Out
+	err := v.Each(ctx, func(s rows.Stepped) error {
 		n, _, at, why, text, err := v.Row(ctx, &s)
 		switch {
 		case err != nil:
@@ -274,7 +163,7 @@ func (v *HistoryPrinter) patches(ctx context.Context) error {
 			if why == "" {
 				why, text = text, ""
 			}
-			o.Line("%s", o.Color.Paint(screen.Yellow, "working tree")+", "+strings.TrimSpace(why+"  "+text)+": "+s.text())
+			o.Line("%s", o.Color.Paint(screen.Yellow, "working tree")+", "+strings.TrimSpace(why+"  "+text)+": "+changeText(s))
 		default:
 			head := "checkpoint " + s.ID.String() + where(s.Listed)
 			if by := s.By.Row; by != nil && by.Checkpoint != nil {
@@ -283,7 +172,7 @@ func (v *HistoryPrinter) patches(ctx context.Context) error {
 				head = rows.OperationVerb(by.Operation)
 				why = ""
 			}
-			o.Line("%s", o.Color.Paint(screen.Yellow, head)+", "+app.Ago(o, at)+": "+s.text())
+			o.Line("%s", o.Color.Paint(screen.Yellow, head)+", "+app.Ago(o, at)+": "+changeText(s))
 			o.Line("%s", strings.TrimSpace(o.Color.Paint(screen.Cyan, why)+"  "+text))
 		}
 		if !s.IsDir() {

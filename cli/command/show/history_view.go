@@ -49,9 +49,9 @@ type belowView struct {
 	Deleted  int `json:"deleted"`
 }
 
-func (v *HistoryPrinter) json(ctx context.Context, path string) error {
-	doc := HistoryView{PathView: app.ViewPath(path), Checkpoints: []checkpointStepped{}, More: v.H.More}
-	err := v.Each(ctx, func(s Stepped) error {
+func (v *historyPrinter) json(ctx context.Context, path string) error {
+	doc := HistoryView{PathView: app.ViewPath(path), Checkpoints: []checkpointStepped{}, More: v.More}
+	err := v.Each(ctx, func(s rows.Stepped) error {
 		view := v.step(s.Step, s.D)
 		if s.Now {
 			doc.Now = &view
@@ -66,10 +66,10 @@ func (v *HistoryPrinter) json(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	return v.C.Out.Document(doc)
+	return v.c.Out.Document(doc)
 }
 
-func (v *HistoryPrinter) step(s *inspect.Step, d inspect.FileDiff) stepView {
+func (v *historyPrinter) step(s *inspect.Step, d inspect.FileDiff) stepView {
 	w := stepView{
 		PathView: app.ViewPath(s.Path), Kind: string(s.What), LinesAdded: d.Added, LinesDeleted: d.Deleted,
 		Binary: d.Binary, Precious: s.Change.Precious(),
@@ -96,7 +96,7 @@ func (v *HistoryPrinter) step(s *inspect.Step, d inspect.FileDiff) stepView {
 	w.NewMode, w.NewHash = side(s.Change.New)
 	if s.IsDir() {
 		w.Below = &belowView{s.Below.Added, s.Below.Modified, s.Below.Deleted}
-	} else if v.Patch {
+	} else if v.patch {
 		w.Patch = &d.Patch
 	}
 	return w

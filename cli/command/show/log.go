@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/report"
 	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/oplog"
@@ -64,7 +65,7 @@ func NewLog() *app.Command {
 				ops = app.FirstN(ops, most)
 			}
 			if c.JSON {
-				return c.Out.Document(ViewLog(p, ops))
+				return c.Out.Document(report.ViewLog(p, ops))
 			}
 			if len(ops) == 0 {
 				c.Out.Hint("%s", map[bool]string{true: "no operation matches; rewind list --ops lists all", false: "no operations yet"}[any])
@@ -88,7 +89,7 @@ func logTable(o *app.Output, p *project.Project, ops []oplog.Logged) {
 	for _, op := range ops {
 		numbers[op.Seq] = op.N
 	}
-	for i, e := range restore.LogOf(p, operationsOf(ops)).Operations {
+	for i, e := range restore.LogOf(p, report.OperationsOf(ops)).Operations {
 		op := ops[i]
 		safety := ""
 		if op.Safety != (manifest.CheckpointID{}) {
@@ -98,14 +99,6 @@ func logTable(o *app.Output, p *project.Project, ops []oplog.Logged) {
 			rows.ChangeCounts(op.Created, op.Replaced, op.Deleted), logTarget(op), safety, logNote(op, numbers, deref(e.TranscriptBackup), o.Verbose)})
 	}
 	t.Write(o.Color, func(s string) { o.Line("%s", s) })
-}
-
-func operationsOf(list []oplog.Logged) []manifest.Operation {
-	ops := make([]manifest.Operation, len(list))
-	for i := range list {
-		ops[i] = list[i].Operation
-	}
-	return ops
 }
 
 // logTarget names the checkpoint that an operation went to.
@@ -143,40 +136,6 @@ func logNote(op oplog.Logged, numbers map[uint64]int, backup string, long bool) 
 		notes = append(notes, "transcript kept")
 	}
 	return strings.Join(notes, ", ")
-}
-
-// LogView is the document of log; logEntryView is what its operations have beside the fields of
-// the file that lists the restores.
-type LogView struct {
-	Operations []logEntryView `json:"operations"`
-}
-
-type logEntryView struct {
-	N int `json:"n"` // 1 for the newest
-	restore.LogEntry
-	Added       uint64   `json:"added"`
-	Modified    uint64   `json:"modified"`
-	Deleted     uint64   `json:"deleted"`
-	CheckpointN int      `json:"checkpoint_n"` // as list numbers it; 0 for a safety checkpoint and one that is gone
-	Prompt      string   `json:"prompt"`       // of that checkpoint
-	TakesBack   []uint64 `json:"takes_back"`   // sequence numbers, newest first
-	TakenBackBy *uint64  `json:"taken_back_by"`
-}
-
-func ViewLog(p *project.Project, ops []oplog.Logged) LogView {
-	v := LogView{Operations: make([]logEntryView, len(ops))}
-	for i, e := range restore.LogOf(p, operationsOf(ops)).Operations {
-		op := ops[i]
-		entry := logEntryView{N: op.N, LogEntry: e, Added: op.Created, Modified: op.Replaced, Deleted: op.Deleted, TakesBack: append([]uint64{}, op.TakesBack...)}
-		if op.Target != nil {
-			entry.CheckpointN, entry.Prompt = op.Target.N, op.Target.Prompt
-		}
-		if op.TakenBackBy != 0 {
-			entry.TakenBackBy = &op.TakenBackBy
-		}
-		v.Operations[i] = entry
-	}
-	return v
 }
 
 func deref(s *string) string {
