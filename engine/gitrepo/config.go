@@ -49,25 +49,21 @@ func isTrue(v value, ok bool) bool {
 	return err == nil && n != 0
 }
 
-// localConfig reads the repository's own file without includes, as git does
-// for what concerns the repository's layout.
-func (r Repo) localConfig() config {
-	data, err := readFile(filepath.Join(r.CommonDir, "config"), maxConfig)
+// readConfig reads one file of settings without its includes. An unreadable file counts as an empty one: the defaults
+// are what nearly all have.
+func readConfig(file string) config {
+	data, err := readFile(file, maxConfig)
 	if err != nil {
-		return config{} // as an empty one: the defaults are what nearly all have
+		return config{}
 	}
 	return config{parseConfig(data)}
 }
-
-// IgnoreCase reports whether git takes names that differ in the case of letters for the same.
-func (r Repo) IgnoreCase(home string) bool { return isTrue(r.fullConfig(home).last("core.ignorecase")) }
 
 // maxIncludes is how deep git follows includes.
 const maxIncludes = 10
 
 // fullConfig reads system, global, local and worktree configuration with
-// their includes, and what the environment adds. An unreadable file counts as
-// an empty one.
+// their includes, and what the environment adds.
 func (r Repo) fullConfig(home string) config {
 	c := collector{repo: r, home: home}
 	if !isTrue(envValue(r.getenv("GIT_CONFIG_NOSYSTEM"))) {
@@ -89,8 +85,8 @@ func (r Repo) fullConfig(home string) config {
 			c.file(filepath.Join(home, ".gitconfig"), 0)
 		}
 	}
-	c.file(filepath.Join(r.CommonDir, "config"), 0)
-	if isTrue(r.localConfig().last("extensions.worktreeconfig")) {
+	c.add(r.local, filepath.Join(r.CommonDir, "config"), 0)
+	if isTrue(r.local.last("extensions.worktreeconfig")) {
 		c.file(filepath.Join(r.GitDir, "config.worktree"), 0)
 	}
 	c.environment()
@@ -121,14 +117,14 @@ type collector struct {
 const maxFiles = 1000
 
 func (c *collector) file(file string, depth int) {
-	if c.files++; c.files > maxFiles {
-		return
+	if c.files++; c.files <= maxFiles {
+		c.add(readConfig(file), file, depth)
 	}
-	data, err := readFile(file, maxConfig)
-	if err != nil {
-		return
-	}
-	for _, e := range parseConfig(data) {
+}
+
+// add takes the settings of a file, and of those that it includes.
+func (c *collector) add(settings config, file string, depth int) {
+	for _, e := range settings.entries {
 		c.entries = append(c.entries, e)
 		if depth < maxIncludes && e.value.text != "" && c.includes(e.key, file) {
 			if path, ok := expandHome(e.value.text, c.home); ok {

@@ -12,11 +12,11 @@ import (
 // Find, weakest first: core.excludesFile (system, global, local configuration, with the default
 // $XDG_CONFIG_HOME/git/ignore), info/exclude, and, where that directory is
 // below the work tree's top, the .gitignore files of the directories above it. home is the person's
-// home directory, "" when unknown. A file that is missing or that git could not read is passed over;
-// the error is nil or the first other one, with all sources that could be read.
-func (r Repo) Excludes(home string) ([]ignore.Source, error) {
-	var sources []ignore.Source
-	var first error
+// home directory, "" when unknown. foldCase reports whether git takes names that differ in the case of letters for the
+// same (core.ignoreCase). A file that is missing or that git could not read is passed over;
+// first is nil or the first other error; all sources that could be read are there.
+func (r Repo) Excludes(home string) (sources []ignore.Source, foldCase bool, first error) {
+	settings := r.fullConfig(home)
 	add := func(name, file, below string, flags int) {
 		text, err := readWith(file, maxRules, flags)
 		if err != nil {
@@ -27,7 +27,7 @@ func (r Repo) Excludes(home string) ([]ignore.Source, error) {
 		}
 		sources = append(sources, ignore.Source{Name: name, Text: text, Below: below})
 	}
-	if name, file := r.excludesFile(home); file != "" {
+	if name, file := r.excludesFile(settings, home); file != "" {
 		add(name, file, r.Prefix, 0)
 	}
 	add(".git/info/exclude", filepath.Join(r.CommonDir, "info", "exclude"), r.Prefix, 0)
@@ -38,12 +38,12 @@ func (r Repo) Excludes(home string) ([]ignore.Source, error) {
 		name, rest, _ := strings.Cut(below, "/")
 		dir, below, up = filepath.Join(dir, name), rest, strings.TrimPrefix(up, "../")
 	}
-	return sources, first
+	return sources, isTrue(settings.last("core.ignorecase")), first
 }
 
 // excludesFile is core.excludesFile as it is configured and where it is, or the default.
-func (r Repo) excludesFile(home string) (name, file string) {
-	v, ok := r.fullConfig(home).last("core.excludesfile")
+func (r Repo) excludesFile(settings config, home string) (name, file string) {
+	v, ok := settings.last("core.excludesfile")
 	if !ok {
 		if dir := r.xdgDir(home); dir != "" {
 			return "git/ignore", filepath.Join(dir, "ignore")

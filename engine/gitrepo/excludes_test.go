@@ -158,7 +158,7 @@ func TestExcludesAsGitFindsThem(t *testing.T) {
 			if err != nil && out != "" {
 				t.Fatal(err)
 			}
-			sources, err := b.find(dir).Excludes(b.home)
+			sources, _, err := b.find(dir).Excludes(b.home)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +185,7 @@ func TestEndlessIncludes(t *testing.T) {
 	b.config("loop", strings.Repeat("[include]\n\tpath = loop\n", 10)+"[core]\n\texcludesFile = ~/m\n")
 	b.config(".gitconfig", "[include]\n\tpath = loop\n")
 	b.config("m", "marker\n")
-	sources, err := b.find(b.dir).Excludes(b.home)
+	sources, _, err := b.find(b.dir).Excludes(b.home)
 	if err != nil || len(sources) == 0 || string(sources[0].Text) != "marker\n" {
 		t.Errorf("%v, %v", sources, err)
 	}
@@ -200,7 +200,7 @@ func TestExcludesNames(t *testing.T) {
 	b.write(".gitignore", "top\n")
 	b.write("a/.gitignore", "a\n")
 	b.write("a/b/.gitignore", "b\n")
-	sources, err := b.find(filepath.Join(b.dir, "a", "b")).Excludes(b.home)
+	sources, _, err := b.find(filepath.Join(b.dir, "a", "b")).Excludes(b.home)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func TestFilesThatAreNone(t *testing.T) {
 	}
 	r := b.find(b.dir)
 	fifo(".git/info/exclude")
-	if _, err := r.Excludes(b.home); err == nil {
+	if _, _, err := r.Excludes(b.home); err == nil {
 		t.Error("a FIFO as exclude file: no error")
 	}
 	fifo(".git/index")
@@ -51,7 +51,7 @@ func TestFilesThatAreNone(t *testing.T) {
 	if err := os.Symlink("/dev/zero", filepath.Join(b.dir, ".git", "info", "exclude")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Excludes(b.home); err == nil {
+	if _, _, err := r.Excludes(b.home); err == nil {
 		t.Error("a device as exclude file: no error")
 	}
 }

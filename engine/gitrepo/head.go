@@ -10,7 +10,7 @@ import (
 // Head gives the commit id ("" if unborn) and the branch ("" if detached).
 // References kept as a reftable are not read: both are "".
 func (r Repo) Head() (commit, branch string, err error) {
-	if v, ok := r.localConfig().last("extensions.refstorage"); ok && strings.ToLower(v.text) != "files" {
+	if v, ok := r.local.last("extensions.refstorage"); ok && strings.ToLower(v.text) != "files" {
 		return "", "", nil
 	}
 	file := filepath.Join(r.GitDir, "HEAD")

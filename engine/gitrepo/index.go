@@ -63,7 +63,7 @@ func (r Repo) openIndex() (*openedIndex, error) {
 
 // idSize is the length of the repository's object ids in bytes.
 func (r Repo) idSize() (int, error) {
-	v, ok := r.localConfig().last("extensions.objectformat")
+	v, ok := r.local.last("extensions.objectformat")
 	if !ok {
 		return 20, nil
 	}

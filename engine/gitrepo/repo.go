@@ -32,6 +32,8 @@ type Repo struct {
 	// nil means os.Getenv. Variables that would move the repository (GIT_DIR)
 	// are not asked: it is the one around the directory.
 	Getenv func(string) string
+
+	local config // the repository's own file without includes: what git reads for the repository's layout
 }
 
 // UnsupportedError is a repository layout that this package does not read.
@@ -70,7 +72,8 @@ func Find(dir string) (repo Repo, ok bool) {
 
 func newRepo(top, gitDir, dir string) (Repo, bool) {
 	r := Repo{WorkTree: top, GitDir: gitDir, CommonDir: commonDir(gitDir)}
-	c := r.localConfig()
+	c := readConfig(filepath.Join(r.CommonDir, "config"))
+	r.local = c
 	if r.GitDir == r.CommonDir { // a linked worktree has neither
 		if isTrue(c.last("core.bare")) {
 			return Repo{}, false

@@ -190,7 +190,7 @@ func gitRules(t testing.TB, dir, home string, c ignore.Config) *ignore.Rules {
 		lazy := repo.Lazy(true)
 		c.Tracked, c.TrackedBelow = lazy.Has, lazy.HasBelow
 	}
-	if c.Exclude, err = repo.Excludes(home); err != nil {
+	if c.Exclude, _, err = repo.Excludes(home); err != nil {
 		t.Fatal(err)
 	}
 	rules, err := ignore.Compile(c)

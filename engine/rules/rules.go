@@ -44,10 +44,9 @@ func Gather(p *project.Project, kept []string, noIgnore bool) (Ruleset, error) {
 	if rs.Repo, rs.HasRepo = gitrepo.Find(p.Root()); rs.HasRepo {
 		rs.Repo.Getenv = p.Env.Variable
 		var err error
-		if c.Exclude, err = rs.Repo.Excludes(p.Env.Home); err != nil {
+		if c.Exclude, c.FoldCase, err = rs.Repo.Excludes(p.Env.Home); err != nil {
 			note(".git", "not all of its exclude files could be read", err)
 		}
-		c.FoldCase = rs.Repo.IgnoreCase(p.Env.Home)
 		tracked := rs.Repo.Lazy(c.FoldCase)
 		index, err := index(p, rs.Repo, tracked)
 		switch {
