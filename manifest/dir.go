@@ -190,6 +190,19 @@ func (e *Entry) invalid() string {
 	return ""
 }
 
+// Totals counts the files and links in a directory and below it, and their bytes.
+func (d Dir) Totals() (files, bytes uint64) {
+	for i := range d.Entries {
+		bytes += d.Entries[i].Size
+		if d.Entries[i].Kind == Subdir {
+			files += d.Entries[i].Files
+		} else {
+			files++
+		}
+	}
+	return files, bytes
+}
+
 // Lookup finds an entry by name (binary search).
 func (d Dir) Lookup(name string) (Entry, bool) {
 	i, ok := slices.BinarySearchFunc(d.Entries, name, func(e Entry, name string) int {

@@ -51,6 +51,18 @@ type Checkpoint struct {
 	Changed                  string // when each path was written that differs from Parent: AppendChanged, ParseChanged; "" for too many
 }
 
+// Count counts a change against Parent. What became of a directory itself counts only where it stayed.
+func (c *Checkpoint) Count(change Change) {
+	switch {
+	case change.Old != nil && change.New != nil:
+		c.Modified++
+	case change.Old == nil && change.New.Kind != Subdir:
+		c.Added++
+	case change.New == nil && change.Old.Kind != Subdir:
+		c.Deleted++
+	}
+}
+
 // MaxToolSummary is the longest ToolSummary that is written, in bytes.
 const MaxToolSummary = 200
 

@@ -50,18 +50,8 @@ func (c *Captured) Relate(r *manifest.Checkpoint) (parent *manifest.Checkpoint, 
 		if there := change.New == nil && left.Has(change.Path); !there && len(differ) <= manifest.MaxChanged {
 			differ = append(differ, differing{change.Path, change.New == nil})
 		}
-		switch {
-		case change.New == nil && left.Has(change.Path): // not captured, but there
-		case change.Old == nil:
-			if change.New.Kind != manifest.Subdir {
-				r.Added++
-			}
-		case change.New == nil:
-			if change.Old.Kind != manifest.Subdir {
-				r.Deleted++
-			}
-		default:
-			r.Modified++
+		if change.New != nil || !left.Has(change.Path) { // else it was not captured, but is there
+			r.Count(change)
 		}
 		return nil
 	})

@@ -59,13 +59,24 @@ type importItem struct {
 	said   func(*importing) (*manifest.Transcript, error) // nil: the source has no conversation of it
 }
 
+// importSource is what a program has saved.
+type importSource struct {
+	items   []importItem
+	skipped []ImportSkip
+	bind    func(there map[manifest.CheckpointID]bool) []manifest.Binding // to checkpoints that are there; nil: none
+	end     func()                                                        // nil: nothing to close
+}
+
 // importing is one import at work.
 type importing struct {
-	ctx     context.Context
-	p       *project.Project
-	tx      *commit.Tx
-	said    *conversation.Import
-	leftOut int
+	ctx   context.Context
+	p     *project.Project
+	tx    *commit.Tx
+	said  *conversation.Import
+	known map[manifest.CheckpointID]manifest.Checkpoint // of the source, imported before
+	taken map[string]bool                               // names that are not free
+	rules oid.ID
+	done  *Imported
 }
 
 // errSkip: one checkpoint cannot be taken over; the others can.
@@ -104,129 +115,155 @@ func Import(ctx context.Context, p *project.Project, o ImportOptions) (*Imported
 		return nil, err
 	}
 	defer release()
-	done := &Imported{DryRun: o.DryRun}
-	var items []importItem
-	var bind func(map[manifest.CheckpointID]bool) []manifest.Binding
-	var end func()
+	im := &importing{ctx: ctx, p: p, done: &Imported{DryRun: o.DryRun, From: o.Older}}
+	var from importSource
 	if o.Older != "" {
-		done.From = o.Older
-		items, done.Skipped, err = olderItems(o.Older)
+		from, err = olderSource(o.Older)
 	} else {
-		done.From = o.Git
-		items, bind, end, err = gitItems(ctx, p, o)
-	}
-	if end != nil {
-		defer end()
+		im.done.From = o.Git
+		from, err = gitSource(ctx, p, o)
 	}
 	if err != nil {
 		return nil, err
 	}
-	done.Found = len(items) + len(done.Skipped)
-	known := map[manifest.CheckpointID]*manifest.Checkpoint{}
-	taken := map[string]bool{}
-	err = p.Look(ctx, func(db *manifest.DB) error {
-		for _, it := range items {
-			c, ok, err := db.ByID(it.record.ID)
-			if err != nil {
-				return err
-			}
-			if ok {
-				known[it.record.ID] = &c
-			}
-			for _, name := range it.names {
-				if project.NameFree(db, name, it.record.ID) != nil {
-					taken[name] = true
-				}
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if from.end != nil {
+		defer from.end()
+	}
+	if err := im.lookUp(from); err != nil {
 		return nil, p.Classify(err)
 	}
 	begin := commit.Begin
 	if o.DryRun {
 		begin = commit.Look
 	}
-	im := &importing{ctx: ctx, p: p, tx: begin(p).KeepDirs()}
+	im.tx = begin(p).KeepDirs()
 	defer im.tx.Discard()
 	im.said = conversation.NewImport(ctx, p, im.tx)
-	encoded, err := importRules(p, o.Older != "")
-	if err != nil {
+	if err := im.putRules(o.Older != ""); err != nil {
 		return nil, err
 	}
-	ruleset, err := im.tx.Put(encoded)
-	if err != nil {
-		return nil, err
+	if err := im.items(from.items); err != nil {
+		return nil, p.Classify(err)
 	}
-	progress := project.ProgressInfo{Phase: "import", Unit: "checkpoint", TotalFiles: int64(len(items))}
-	there := map[manifest.CheckpointID]bool{}
-	var before *manifest.Checkpoint
-	for _, it := range items {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		r := it.record
-		if progress.Files++; p.Progress != nil {
-			p.Progress(progress)
-		}
-		if old := known[r.ID]; old != nil {
-			im.said.Knows(old.Transcript)
-			done.Known++
-			there[r.ID] = true
-			continue
-		}
-		stored := im.tx.StoredBytes()
-		root, err := it.build(im)
-		if skip := (*errSkip)(nil); errors.As(err, &skip) {
-			done.Skipped = append(done.Skipped, ImportSkip{it.name, skip.reason})
-			continue
-		}
-		if err != nil {
-			return nil, p.Classify(fmt.Errorf("import %s: %w", it.name, err))
-		}
-		if it.said != nil {
-			r.Transcript, err = it.said(im)
-			if skip := (*errSkip)(nil); errors.As(err, &skip) {
-				done.Unsaid = append(done.Unsaid, ImportSkip{it.name, skip.reason})
-			} else if err != nil {
-				return nil, p.Classify(fmt.Errorf("import the conversation of %s: %w", it.name, err))
-			} else {
-				r.Session, r.Agent = r.Transcript.Session, r.Transcript.Agent
-				done.Said++
-			}
-		}
-		r.Kind, r.Root, r.Rules = inspect.ImportedKind, root, ruleset
-		for _, name := range it.names {
-			if !taken[name] && project.CheckName(name) == nil {
-				r.Name, taken[name] = name, true
-				break
-			}
-		}
-		r.StoredBytes = uint64(max(im.tx.StoredBytes()-stored, 0))
-		if err := relateImported(im.tx, &r, before); err != nil {
-			return nil, p.Classify(err)
-		}
-		there[r.ID] = true
-		done.Added = append(done.Added, r)
-		before = &done.Added[len(done.Added)-1]
-	}
-	done.LeftOut = im.leftOut
-	var bindings []manifest.Binding
-	if bind != nil {
-		bindings = bind(there)
-		for _, b := range bindings {
-			done.Bindings += len(b.Entries)
-		}
-	}
-	if o.DryRun || len(done.Added) == 0 && len(bindings) == 0 {
-		return done, nil
+	bindings := im.bindings(from)
+	if o.DryRun || len(im.done.Added) == 0 && len(bindings) == 0 {
+		return im.done, nil
 	}
 	if err := im.said.Flush(); err != nil {
 		return nil, p.Classify(err)
 	}
-	_, err = im.tx.Commit(ctx, func() (records []manifest.Record, err error) {
-		newest, err := p.NewestCheckpoint()
+	if err := im.commit(bindings); err != nil {
+		return nil, err
+	}
+	p.RefreshMirror()
+	return im.done, nil
+}
+
+// lookUp finds which checkpoints of a source were imported before, and which of their names are taken.
+func (im *importing) lookUp(from importSource) error {
+	im.done.Skipped, im.done.Found = from.skipped, len(from.items)+len(from.skipped)
+	im.known, im.taken = map[manifest.CheckpointID]manifest.Checkpoint{}, map[string]bool{}
+	return im.p.Look(im.ctx, func(db *manifest.DB) error {
+		for _, it := range from.items {
+			c, ok, err := db.ByID(it.record.ID)
+			if err != nil {
+				return err
+			}
+			if ok {
+				im.known[it.record.ID] = c
+			}
+			for _, name := range it.names {
+				if project.NameFree(db, name, it.record.ID) != nil {
+					im.taken[name] = true
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// items takes over the checkpoints of a source that are not known yet.
+func (im *importing) items(items []importItem) error {
+	progress := project.ProgressInfo{Phase: "import", Unit: "checkpoint", TotalFiles: int64(len(items))}
+	for _, it := range items {
+		if err := im.ctx.Err(); err != nil {
+			return err
+		}
+		if progress.Files++; im.p.Progress != nil {
+			im.p.Progress(progress)
+		}
+		if old, ok := im.known[it.record.ID]; ok {
+			im.said.Knows(old.Transcript)
+			im.done.Known++
+		} else if err := im.item(it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// item takes over one checkpoint, or notes why it is skipped.
+func (im *importing) item(it importItem) (err error) {
+	r := it.record
+	stored := im.tx.StoredBytes()
+	r.Root, err = it.build(im)
+	if skip := (*errSkip)(nil); errors.As(err, &skip) {
+		im.done.Skipped = append(im.done.Skipped, ImportSkip{it.name, skip.reason})
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("import %s: %w", it.name, err)
+	}
+	if it.said != nil {
+		r.Transcript, err = it.said(im)
+		if skip := (*errSkip)(nil); errors.As(err, &skip) {
+			im.done.Unsaid = append(im.done.Unsaid, ImportSkip{it.name, skip.reason})
+		} else if err != nil {
+			return fmt.Errorf("import the conversation of %s: %w", it.name, err)
+		} else {
+			r.Session, r.Agent = r.Transcript.Session, r.Transcript.Agent
+			im.done.Said++
+		}
+	}
+	r.Kind, r.Rules = inspect.ImportedKind, im.rules
+	for _, name := range it.names {
+		if !im.taken[name] && project.CheckName(name) == nil {
+			r.Name, im.taken[name] = name, true
+			break
+		}
+	}
+	r.StoredBytes = uint64(max(im.tx.StoredBytes()-stored, 0))
+	if err := im.relate(&r); err != nil {
+		return err
+	}
+	im.done.Added = append(im.done.Added, r)
+	return nil
+}
+
+// bindings are those of a source to checkpoints that are imported, now or before.
+func (im *importing) bindings(from importSource) []manifest.Binding {
+	if from.bind == nil {
+		return nil
+	}
+	there := map[manifest.CheckpointID]bool{}
+	for id := range im.known {
+		there[id] = true
+	}
+	for _, c := range im.done.Added {
+		there[c.ID] = true
+	}
+	bindings := from.bind(there)
+	for _, b := range bindings {
+		im.done.Bindings += len(b.Entries)
+	}
+	return bindings
+}
+
+// commit makes all of it durable.
+func (im *importing) commit(bindings []manifest.Binding) error {
+	done := im.done
+	_, err := im.tx.Commit(im.ctx, func() (records []manifest.Record, err error) {
+		newest, err := im.p.NewestCheckpoint()
 		if err != nil {
 			return nil, err
 		}
@@ -237,18 +274,14 @@ func Import(ctx context.Context, p *project.Project, o ImportOptions) (*Imported
 			records = append(records, manifest.Record{Binding: &bindings[i]})
 		}
 		if newest != nil && len(done.Added) > 0 {
-			if done.Newest, err = stayNewest(p, newest, done); err != nil {
+			if done.Newest, err = stayNewest(im.p, newest, done); err != nil {
 				return nil, err
 			}
 			records = append(records, manifest.Record{Checkpoint: done.Newest})
 		}
 		return records, nil
 	}, nil)
-	if err != nil {
-		return nil, err
-	}
-	p.RefreshMirror()
-	return done, nil
+	return err
 }
 
 // stayNewest is the checkpoint that was the newest, taken again.
@@ -269,84 +302,62 @@ func stayNewest(p *project.Project, newest *manifest.Checkpoint, done *Imported)
 	return c, nil
 }
 
-// relateImported counts what a checkpoint has, and what is new since the one before it in the import.
-func relateImported(t *commit.Tx, r, before *manifest.Checkpoint) error {
-	r.Files, r.Bytes = 0, 0
-	top, err := t.Load(r.Root)
+// relate counts what a checkpoint has, and what is new since the one before it in the import.
+func (im *importing) relate(r *manifest.Checkpoint) error {
+	top, err := im.tx.Load(r.Root)
 	if err != nil {
 		return err
 	}
-	for _, e := range top.Entries {
-		r.Bytes += e.Size
-		if e.Kind == manifest.Subdir {
-			r.Files += e.Files
-		} else {
-			r.Files++
-		}
-	}
-	if before == nil {
+	r.Files, r.Bytes = top.Totals()
+	if len(im.done.Added) == 0 {
 		r.Added = r.Files
 		return nil
 	}
+	before := im.done.Added[len(im.done.Added)-1]
 	r.Parent = before.ID
-	return manifest.Diff(t.Load, before.Root, r.Root, func(ch manifest.Change) error {
-		file := func(e *manifest.Entry) bool { return e.Kind != manifest.Subdir }
-		switch {
-		case ch.Old == nil:
-			if file(ch.New) {
-				r.Added++
-			}
-		case ch.New == nil:
-			if file(ch.Old) {
-				r.Deleted++
-			}
-		default:
-			r.Modified++
-		}
+	return manifest.Diff(im.tx.Load, before.Root, r.Root, func(ch manifest.Change) error {
+		r.Count(ch)
 		return nil
 	})
 }
 
-// importRules are those of an imported checkpoint: what they leave out, its source cannot have had, and
+// putRules puts those of an imported checkpoint: what they leave out, its source cannot have had, and
 // a restore deletes none of it. Of git's commits that is what git ignores. What the older program left
 // out is not known, so all is: its restores deleted nothing either.
-func importRules(p *project.Project, all bool) ([]byte, error) {
-	c := ignore.Config{CaptureIgnored: "none", StorePath: rules.Below(p, p.StoreDir()), AccountPath: rules.Below(p, p.Env.AccountDir()),
-		SessionPaths: rules.SessionPaths(p, conversation.Kept(p))}
+func (im *importing) putRules(all bool) error {
+	c := ignore.Config{CaptureIgnored: "none", StorePath: rules.Below(im.p, im.p.StoreDir()), AccountPath: rules.Below(im.p, im.p.Env.AccountDir()),
+		SessionPaths: rules.SessionPaths(im.p, conversation.Kept(im.p))}
 	if all {
 		c.Ignore = []string{"*"}
 	}
 	r, err := ignore.Compile(c)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return r.Encode(), nil
+	im.rules, err = im.tx.Put(r.Encode())
+	return err
 }
 
 // dir puts a directory's manifest, and gives its entry.
 func (im *importing) dir(name string, mode uint32, entries []manifest.Entry) (manifest.Entry, error) {
 	slices.SortFunc(entries, func(a, b manifest.Entry) int { return strings.Compare(a.Name, b.Name) })
-	e := manifest.Entry{Name: name, Kind: manifest.Subdir, Mode: mode}
-	for i, child := range entries {
-		if i > 0 && entries[i-1].Name == child.Name {
-			return e, skipf("it has the name %q twice in a directory", child.Name)
-		}
-		e.Size += child.Size
-		if child.Kind == manifest.Subdir {
-			e.Files += child.Files
-		} else {
-			e.Files++
+	for i := 1; i < len(entries); i++ {
+		if name := entries[i].Name; entries[i-1].Name == name {
+			return manifest.Entry{}, skipf("it has the name %q twice in a directory", name)
 		}
 	}
+	d := manifest.Dir{Entries: entries}
+	e := manifest.Entry{Name: name, Kind: manifest.Subdir, Mode: mode}
+	e.Files, e.Size = d.Totals()
 	var err error
-	e.ID, err = im.tx.Dir(0, manifest.Dir{Entries: entries}.Append(nil), oid.ID{})
+	e.ID, err = im.tx.Dir(0, d.Append(nil), oid.ID{})
 	return e, err
 }
 
 // takes reports whether a checkpoint can hold a name; what it cannot is counted.
 func (im *importing) takes(name string) bool {
 	if rootfs.CheckName(name) != nil || len(name) > 255 || rootfs.IsReserved(name) {
-		im.leftOut++
+		im.done.LeftOut++
 		return false
 	}
 	return true

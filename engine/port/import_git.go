@@ -20,8 +20,8 @@ import (
 // commits without files, each with one of them as a parent.
 const PiRef = "refs/pi-rewind/store"
 
-// gitItems are the commits of a repository. A directory is converted once, whatever number of commits has it.
-func gitItems(ctx context.Context, p *project.Project, o ImportOptions) ([]importItem, func(map[manifest.CheckpointID]bool) []manifest.Binding, func(), error) {
+// gitSource has the commits of a repository. A directory is converted once, whatever number of commits has it.
+func gitSource(ctx context.Context, p *project.Project, o ImportOptions) (from importSource, err error) {
 	revs := o.Revs
 	if o.Pi {
 		revs = []string{PiRef}
@@ -30,18 +30,18 @@ func gitItems(ctx context.Context, p *project.Project, o ImportOptions) ([]impor
 	}
 	list, err := gitprogram.Commits(ctx, o.Git, revs...)
 	if err != nil {
-		return nil, nil, nil, err
+		return from, err
 	}
 	tags, err := gitprogram.Tags(ctx, o.Git)
 	if err != nil {
-		return nil, nil, nil, err
+		return from, err
 	}
 	r, err := gitprogram.Open(ctx, o.Git)
 	if err != nil {
-		return nil, nil, nil, err
+		return from, err
 	}
 	g := &gitImport{r: r, trees: map[string]manifest.Entry{}, files: map[string]manifest.Entry{}}
-	var items []importItem
+	from.end = r.Close
 	for _, c := range list {
 		if o.Pi {
 			if tree, err := r.Tree(c.Tree); err == nil && len(tree) == 0 {
@@ -60,13 +60,12 @@ func gitItems(ctx context.Context, p *project.Project, o ImportOptions) ([]impor
 		if o.Pi {
 			it.record.Agent = string(transcript.Pi)
 		}
-		items = append(items, it)
+		from.items = append(from.items, it)
 	}
-	bind := func(map[manifest.CheckpointID]bool) []manifest.Binding { return nil }
 	if o.Pi {
-		bind = func(there map[manifest.CheckpointID]bool) []manifest.Binding { return piBindings(p, there) }
+		from.bind = func(there map[manifest.CheckpointID]bool) []manifest.Binding { return piBindings(p, there) }
 	}
-	return items, bind, r.Close, nil
+	return from, nil
 }
 
 // maxImportedText bounds a description, in characters.
@@ -98,7 +97,7 @@ func (g *gitImport) dir(im *importing, id, name string, depth int) (manifest.Ent
 	for _, t := range list {
 		if t.Mode == "160000" || !im.takes(t.Name) {
 			if t.Mode == "160000" {
-				im.leftOut++ // a submodule: its files are in another repository
+				im.done.LeftOut++ // a submodule: its files are in another repository
 			}
 			continue
 		}
@@ -139,12 +138,12 @@ func (g *gitImport) file(im *importing, t gitprogram.TreeEntry) (e manifest.Entr
 				return e, err
 			}
 			if len(target) == 0 || size > 4095 || strings.IndexByte(string(target), 0) >= 0 {
-				im.leftOut++
+				im.done.LeftOut++
 				return manifest.Entry{}, nil
 			}
 			e = manifest.Entry{Kind: manifest.Symlink, Target: string(target)}
 		case size > im.p.Settings().MaxFileSize:
-			im.leftOut++
+			im.done.LeftOut++
 			return manifest.Entry{}, nil
 		default:
 			kind, id, n, err := im.tx.Content(0, content, size, oid.ID{})

@@ -28,28 +28,27 @@ var (
 	maxArchiveDepth   = 512             // directories: a path of PATH_MAX bytes has fewer in practice
 )
 
-// olderItems are the older program's checkpoints, a directory each, the oldest first.
-func olderItems(dir string) (items []importItem, skipped []ImportSkip, err error) {
+// olderSource has the older program's checkpoints, a directory each, the oldest first.
+func olderSource(dir string) (from importSource, err error) {
 	list, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, nil, err
+		return from, err
 	}
 	for _, d := range list {
 		if !d.IsDir() {
 			continue
 		}
 		it, err := olderItem(filepath.Join(dir, d.Name()), d.Name())
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // no checkpoint
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // no checkpoint
+		case err != nil:
+			from.skipped = append(from.skipped, ImportSkip{d.Name(), problem.Text(err)})
+		default:
+			from.items = append(from.items, it)
 		}
-		if err != nil {
-			skipped = append(skipped, ImportSkip{d.Name(), problem.Text(err)})
-			continue
-		}
-		items = append(items, it)
 	}
-	slices.SortStableFunc(items, func(a, b importItem) int { return a.record.Time.Compare(b.record.Time) })
-	return items, skipped, nil
+	slices.SortStableFunc(from.items, func(a, b importItem) int { return a.record.Time.Compare(b.record.Time) })
+	return from, nil
 }
 
 // olderItem reads what one is, and not its archive.
@@ -215,7 +214,7 @@ func (im *importing) tarEntry(top *tarNode, t *tar.Reader, h *tar.Header) error 
 		return nil
 	case tar.TypeReg:
 		if h.Size > im.p.Settings().MaxFileSize {
-			im.leftOut++
+			im.done.LeftOut++
 			return nil
 		}
 		from := &archiveReader{r: t}
@@ -246,7 +245,7 @@ func (im *importing) tarEntry(top *tarNode, t *tar.Reader, h *tar.Header) error 
 			e.Mode = mode
 		}
 	default: // a device, a FIFO: no checkpoint holds one
-		im.leftOut++
+		im.done.LeftOut++
 		return nil
 	}
 	if old != nil && old.kids != nil {

@@ -155,14 +155,7 @@ func (k *worker) build(n *node) error {
 // total counts what is below the node.
 func (n *node) total(list []manifest.Entry) {
 	n.built = true
-	for i := range list {
-		n.bytes += list[i].Size
-		if list[i].Kind == manifest.Subdir {
-			n.files += list[i].Files
-		} else {
-			n.files++
-		}
-	}
+	n.files, n.bytes = manifest.Dir{Entries: list}.Totals()
 }
 
 // encode keeps of the entries what the stat cache needs.

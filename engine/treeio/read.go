@@ -316,7 +316,6 @@ func (r *reader) dir(d rootfs.Dir, name string, prev manifest.Entry, info rootfs
 			if child, err = r.dir(sub, name, was, i, below, depth+1); err != nil {
 				return manifest.Entry{}, err
 			}
-			e.Files += child.Files
 		} else {
 			one := reader{sink: r.sink, src: r.src, worker: r.worker}
 			if child, err = one.entry(sub, name, was); err != nil {
@@ -327,13 +326,12 @@ func (r *reader) dir(d rootfs.Dir, name string, prev manifest.Entry, info rootfs
 			}
 			r.doubt = r.doubt || one.doubt
 			i = one.info
-			e.Files++
 		}
-		e.Size += child.Size
 		m.Entries = append(m.Entries, child)
 		r.held = append(r.held, heldFile{below, i})
 	}
 	r.info, r.attrs = info, nil
+	e.Files, e.Size = m.Totals()
 	e.ID, err = r.sink.Dir(r.worker, m.Append(nil), prev.ID)
 	if err != nil {
 		return manifest.Entry{}, &sinkError{err}

@@ -103,14 +103,7 @@ func (t *treeEditor) dir(path string, n *editNode, id oid.ID) (e manifest.Entry,
 		}
 		slices.SortFunc(m.Entries, func(a, b manifest.Entry) int { return cmp.Compare(a.Name, b.Name) })
 	}
-	for _, o := range m.Entries {
-		e.Size += o.Size
-		if o.Kind == manifest.Subdir {
-			e.Files += o.Files
-		} else {
-			e.Files++
-		}
-	}
+	e.Files, e.Size = m.Totals()
 	e.Kind = manifest.Subdir
 	e.ID, err = t.sink.Dir(0, m.Append(nil), id)
 	return e, err
