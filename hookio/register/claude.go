@@ -1,6 +1,7 @@
 package register
 
 import (
+	"cmp"
 	"path/filepath"
 	"runtime"
 
@@ -12,20 +13,9 @@ var claude = Client{
 	Programs:   []string{"claude"},
 	Hint:       "open sessions pick this up by themselves; hooks run in a folder once you have trusted it in Claude Code",
 	PluginCure: "to use the settings instead: claude plugin disable rewind",
-	dir: func(w Where) string {
-		if dir := w.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-			return dir
-		}
-		return below(w.Home, ".claude")
-	},
+	dir:        func(w Where) string { return cmp.Or(w.Getenv("CLAUDE_CONFIG_DIR"), below(w.Home, ".claude")) },
 	files: func(w Where, dir string) []SettingsFile {
-		files := []SettingsFile{{Path: filepath.Join(dir, "settings.json"), Ours: true}}
-		if w.Root != "" {
-			for _, name := range []string{"settings.json", "settings.local.json"} {
-				files = append(files, SettingsFile{Path: filepath.Join(w.Root, ".claude", name)})
-			}
-		}
-		return append(files, SettingsFile{Path: managedSettings()})
+		return oursAnd(filepath.Join(dir, "settings.json"), append(w.inProject(".claude/settings.json", ".claude/settings.local.json"), managedSettings())...)
 	},
 	hooks: []registration{
 		{"SessionStart", ""},
@@ -47,10 +37,7 @@ var claude = Client{
 
 // claudeState is the file in which Claude Code notes what the person trusts.
 func claudeState(w Where) string {
-	if dir := w.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		return filepath.Join(dir, ".claude.json")
-	}
-	return filepath.Join(w.Home, ".claude.json")
+	return filepath.Join(cmp.Or(w.Getenv("CLAUDE_CONFIG_DIR"), w.Home), ".claude.json")
 }
 
 // claudeTrusts reports whether interactive sessions run hooks in the project; where nothing is known of that they do.

@@ -29,6 +29,25 @@ func (w Where) read(file string) ([]byte, error) {
 	return ReadFile(file)
 }
 
+// inProject are files of the project by their names, with slashes; none where no project is meant.
+func (w Where) inProject(names ...string) (files []string) {
+	for _, name := range names {
+		if w.Root != "" {
+			files = append(files, filepath.Join(w.Root, filepath.FromSlash(name)))
+		}
+	}
+	return files
+}
+
+// oursAnd are the file in which we register, and others that the agent reads.
+func oursAnd(ours string, others ...string) []SettingsFile {
+	files := []SettingsFile{{Path: ours, Ours: true}}
+	for _, file := range others {
+		files = append(files, SettingsFile{Path: file})
+	}
+	return files
+}
+
 // Client is how an agent comes to call us: where it reads hooks, and what stands
 // there. There is one for each, in the file of its name; adding one is that file
 // and its line in clients.
@@ -70,7 +89,7 @@ type Client struct {
 	disabled string
 	// extension is the text of a file that is ours alone, an extension or plugin
 	// for the agent that calls us; nil for an agent with hooks. See whole.go.
-	extension func(Program) string
+	extension *string
 	// packaged names the package of ours that the agent's own installer put in, "" for none; nil: there is no such.
 	packaged func(Where) string
 	// runs reports whether the agent runs a hook that it reads, where that depends on something outside the file, such

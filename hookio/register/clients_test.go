@@ -33,13 +33,16 @@ func testClients() map[string]*Client {
 				return object("type", quoted("command"), "name", quoted("rewind"), "command", quoted(line), "timeout", jsonNode{literal: "10000"})
 			}}},
 		"extension": {Agent: "extension", dir: dir, files: inHome("extensions/rewind.ts"),
-			extension: func(p Program) string { return "run(" + string(quoted(p.Path).literal) + ")\n" }},
+			extension: &testExtension},
 	}
 	for _, c := range Clients() {
 		of[string(c.Agent)] = c
 	}
 	return of
 }
+
+// testExtension is the text of an extension that only these tests have.
+var testExtension = extensionProgram + "; run(PROGRAM)\n"
 
 func testWhere(home, root string) Where {
 	return Where{Home: home, Root: root, Getenv: func(string) string { return "" }}
@@ -239,7 +242,7 @@ func TestExtension(t *testing.T) {
 		}
 	}
 	ours, err := c.Edit([]SettingsFile{{Path: "/e/rewind.ts", Ours: true}}, 0, program)
-	if p, ok := wholeProgram(ours); err != nil || !ok || p != *program || !bytes.HasSuffix(ours, []byte("run(\"/it's \\\"here\\\"/rewind\")\n")) {
+	if p, ok := wholeProgram(ours); err != nil || !ok || p != *program || !bytes.HasSuffix(ours, []byte("\nconst PROGRAM = \"/it's \\\"here\\\"/rewind\"; run(PROGRAM)\n")) {
 		t.Fatalf("%q, %v", ours, err)
 	}
 	changed := string(ours) + "more()\n"

@@ -1,6 +1,7 @@
 package register
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -14,11 +15,7 @@ var codex = Client{
 	Hint:     "Codex skips hooks that you have not approved: open codex, type /hooks, and approve those of rewind",
 	dir:      codexDir,
 	files: func(w Where, dir string) []SettingsFile {
-		files := []SettingsFile{{Path: filepath.Join(dir, "hooks.json"), Ours: true}}
-		if w.Root != "" {
-			files = append(files, SettingsFile{Path: filepath.Join(w.Root, ".codex", "hooks.json")})
-		}
-		return files
+		return oursAnd(filepath.Join(dir, "hooks.json"), w.inProject(".codex/hooks.json")...)
 	},
 	hooks: []registration{
 		{"SessionStart", ""},
@@ -45,19 +42,10 @@ var codex = Client{
 }
 
 func codexConfigs(w Where, dir string) []string {
-	files := []string{filepath.Join(dir, "config.toml")}
-	if w.Root != "" {
-		files = append(files, filepath.Join(w.Root, ".codex", "config.toml"))
-	}
-	return files
+	return append([]string{filepath.Join(dir, "config.toml")}, w.inProject(".codex/config.toml")...)
 }
 
-func codexDir(w Where) string {
-	if dir := w.Getenv("CODEX_HOME"); dir != "" {
-		return dir
-	}
-	return below(w.Home, ".codex")
-}
+func codexDir(w Where) string { return cmp.Or(w.Getenv("CODEX_HOME"), below(w.Home, ".codex")) }
 
 // codexTrust: Codex runs no hook before the person has approved it in /hooks. It
 // notes that in its config.toml, by the hook's file, event and place:

@@ -1,6 +1,7 @@
 package register
 
 import (
+	"cmp"
 	"path/filepath"
 
 	"github.com/rewind-cli/rewind/hookio"
@@ -13,27 +14,13 @@ var copilot = Client{
 	Agent:    hookio.Copilot,
 	Programs: []string{"copilot"},
 	Hint:     "Copilot CLI reads its hooks when it starts: restart it",
-	dir: func(w Where) string {
-		if dir := w.Getenv("COPILOT_HOME"); dir != "" {
-			return dir
-		}
-		return below(w.Home, ".copilot")
-	},
+	dir:      func(w Where) string { return cmp.Or(w.Getenv("COPILOT_HOME"), below(w.Home, ".copilot")) },
 	files: func(w Where, dir string) []SettingsFile {
-		files := []SettingsFile{{Path: filepath.Join(dir, "hooks", "rewind.json"), Ours: true}}
-		if w.Root != "" {
-			files = append(files, SettingsFile{Path: filepath.Join(w.Root, ".github", "hooks", "rewind.json")})
-		}
-		return files
+		return oursAnd(filepath.Join(dir, "hooks", "rewind.json"), w.inProject(".github/hooks/rewind.json")...)
 	},
 	others: func(w Where, dir string) []string {
-		files := []string{filepath.Join(dir, "settings.json"), filepath.Join(dir, "config.json")}
-		if w.Root != "" {
-			for _, name := range []string{".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json"} {
-				files = append(files, filepath.Join(w.Root, filepath.FromSlash(name)))
-			}
-		}
-		return files
+		return append([]string{filepath.Join(dir, "settings.json"), filepath.Join(dir, "config.json")},
+			w.inProject(".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json")...)
 	},
 	hooks: []registration{
 		{"SessionStart", ""},

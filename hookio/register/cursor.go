@@ -14,11 +14,7 @@ var cursor = Client{
 	Hint:     "Cursor reads its hooks when it starts: restart it, then check them in its settings under Hooks",
 	dir:      func(w Where) string { return below(w.Home, ".cursor") },
 	files: func(w Where, dir string) []SettingsFile {
-		files := []SettingsFile{{Path: filepath.Join(dir, "hooks.json"), Ours: true}}
-		if w.Root != "" {
-			files = append(files, SettingsFile{Path: filepath.Join(w.Root, ".cursor", "hooks.json")})
-		}
-		return files
+		return oursAnd(filepath.Join(dir, "hooks.json"), w.inProject(".cursor/hooks.json")...)
 	},
 	hooks: []registration{
 		{"beforeSubmitPrompt", ""},

@@ -1,6 +1,7 @@
 package register
 
 import (
+	"cmp"
 	"path/filepath"
 
 	"github.com/rewind-cli/rewind/hookio"
@@ -10,18 +11,9 @@ var gemini = Client{
 	Agent:    hookio.Gemini,
 	Programs: []string{"gemini"},
 	Hint:     "Gemini CLI reads its hooks when it starts: restart it, then check them with /hooks",
-	dir: func(w Where) string {
-		if home := w.Getenv("GEMINI_CLI_HOME"); home != "" {
-			return filepath.Join(home, ".gemini")
-		}
-		return below(w.Home, ".gemini")
-	},
+	dir:      func(w Where) string { return below(cmp.Or(w.Getenv("GEMINI_CLI_HOME"), w.Home), ".gemini") },
 	files: func(w Where, dir string) []SettingsFile {
-		files := []SettingsFile{{Path: filepath.Join(dir, "settings.json"), Ours: true}}
-		if w.Root != "" {
-			files = append(files, SettingsFile{Path: filepath.Join(w.Root, ".gemini", "settings.json")})
-		}
-		return files
+		return oursAnd(filepath.Join(dir, "settings.json"), w.inProject(".gemini/settings.json")...)
 	},
 	// Not BeforeModel and AfterModel, which come for every request and every part of an
 	// answer, nor PreCompress, which comes before every request too.

@@ -2,9 +2,7 @@ package register
 
 import (
 	_ "embed"
-	"encoding/json"
 	"path/filepath"
-	"strings"
 
 	"github.com/rewind-cli/rewind/hookio"
 )
@@ -13,9 +11,6 @@ import (
 //
 //go:embed opencode/rewind.js
 var opencodeText string
-
-// opencodeProgram is its line that names the program.
-const opencodeProgram = `const PROGRAM = "rewind"`
 
 var opencode = Client{
 	Agent:       hookio.OpenCode,
@@ -32,17 +27,7 @@ var opencode = Client{
 		return below(w.Home, ".config", "opencode")
 	},
 	files: func(w Where, dir string) []SettingsFile {
-		files := []SettingsFile{{Path: filepath.Join(dir, "plugins", "rewind.js"), Ours: true}}
-		if w.Root != "" {
-			files = append(files, SettingsFile{Path: filepath.Join(w.Root, ".opencode", "plugins", "rewind.js")})
-		}
-		return files
+		return oursAnd(filepath.Join(dir, "plugins", "rewind.js"), w.inProject(".opencode/plugins/rewind.js")...)
 	},
-	extension: func(p Program) string {
-		path, err := json.Marshal(p.Path)
-		if err != nil {
-			return opencodeText // a string always marshals
-		}
-		return strings.Replace(opencodeText, opencodeProgram, "const PROGRAM = "+string(path), 1)
-	},
+	extension: &opencodeText,
 }

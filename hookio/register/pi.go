@@ -20,9 +20,6 @@ const PiVersion = 3
 //go:embed pi/rewind.ts
 var piText string
 
-// piProgram is its line that names the program.
-const piProgram = `const PROGRAM = "rewind";`
-
 var pi = Client{
 	Agent:       hookio.Pi,
 	Programs:    []string{"pi"},
@@ -30,19 +27,9 @@ var pi = Client{
 	HintRemoved: "open pi sessions keep it until /reload",
 	dir:         func(w Where) string { return piDir(w) },
 	files: func(w Where, dir string) []SettingsFile {
-		files := []SettingsFile{{Path: filepath.Join(dir, "extensions", "rewind.ts"), Ours: true}}
-		if w.Root != "" {
-			files = append(files, SettingsFile{Path: filepath.Join(w.Root, ".pi", "extensions", "rewind.ts")})
-		}
-		return files
+		return oursAnd(filepath.Join(dir, "extensions", "rewind.ts"), w.inProject(".pi/extensions/rewind.ts")...)
 	},
-	extension: func(p Program) string {
-		path, err := json.Marshal(p.Path)
-		if err != nil {
-			return piText // a string always marshals
-		}
-		return strings.Replace(piText, piProgram, "const PROGRAM = "+string(path)+";", 1)
-	},
+	extension: &piText,
 	others: func(w Where, _ string) (files []string) {
 		for _, dir := range piDirs(w) {
 			files = append(files, filepath.Join(dir, "settings.json"))

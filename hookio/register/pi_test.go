@@ -17,10 +17,10 @@ func TestPiExtensionVersion(t *testing.T) {
 	if len(m) != 2 || m[1] != "3" || PiVersion != 3 {
 		t.Errorf("the extension says %q, the program %d", m, PiVersion)
 	}
-	if n := strings.Count(piText, piProgram); n != 1 {
+	if n := strings.Count(piText, extensionProgram+";"); n != 1 {
 		t.Errorf("%d lines that name the program", n)
 	}
-	text := pi.extension(Program{Path: "/home/o'brien/\"bin\"/rewind"})
+	text := string(pi.wholeText(Program{Path: "/home/o'brien/\"bin\"/rewind"}))
 	if !strings.Contains(text, `const PROGRAM = "/home/o'brien/\"bin\"/rewind";`) {
 		t.Error("a path with quotes is not quoted")
 	}
@@ -209,7 +209,7 @@ func drive(t *testing.T, script string, copies string) (d driven, requests []map
 			t.Fatal(err)
 		}
 	}
-	for name, text := range map[string]string{"rewind.ts": pi.extension(Program{Path: program}), "driver.mjs": driver} {
+	for name, text := range map[string]string{"rewind.ts": string(pi.wholeText(Program{Path: program})), "driver.mjs": driver} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package register
 
 import (
+	"cmp"
 	"path/filepath"
 
 	"github.com/rewind-cli/rewind/hookio"
@@ -11,18 +12,9 @@ var qwen = Client{
 	Agent:    hookio.Qwen,
 	Programs: []string{"qwen"},
 	Hint:     "Qwen Code reads its hooks when it starts: restart it, then check them with /hooks",
-	dir: func(w Where) string {
-		if dir := w.Getenv("QWEN_HOME"); dir != "" {
-			return dir
-		}
-		return below(w.Home, ".qwen")
-	},
+	dir:      func(w Where) string { return cmp.Or(w.Getenv("QWEN_HOME"), below(w.Home, ".qwen")) },
 	files: func(w Where, dir string) []SettingsFile {
-		files := []SettingsFile{{Path: filepath.Join(dir, "settings.json"), Ours: true}}
-		if w.Root != "" {
-			files = append(files, SettingsFile{Path: filepath.Join(w.Root, ".qwen", "settings.json")})
-		}
-		return files
+		return oursAnd(filepath.Join(dir, "settings.json"), w.inProject(".qwen/settings.json")...)
 	},
 	hooks: []registration{
 		{"SessionStart", ""},

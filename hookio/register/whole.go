@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/rewind-cli/rewind/hookio/shell"
 )
@@ -14,13 +15,15 @@ import (
 //
 //	// rewind {"program":"/usr/bin/rewind","version":"1.2.0"} …
 //
-// The rest is the client's extension function's. It is replaced when it is
+// The rest is the client's extension, with the program's path. It is replaced when it is
 // registered again, and removed when it is taken out; a file of that name without
 // such a line is somebody else's, and stays.
 
 const (
 	wholeMark = "// rewind "
 	wholeNote = " made by 'rewind config --register-hooks', which replaces it"
+	// extensionProgram is the part of an extension that names the program.
+	extensionProgram = `const PROGRAM = "rewind"`
 )
 
 // wholeHead is what the first line says.
@@ -38,10 +41,11 @@ func (*NotOursError) Error() string { return "is there, and was not made by rewi
 // wholeText is the file for a program.
 func (c *Client) wholeText(p Program) []byte {
 	head, err := json.Marshal(wholeHead{p.Path, p.Version})
-	if err != nil {
-		panic(err) // two strings always marshal
+	path, perr := json.Marshal(p.Path)
+	if err != nil || perr != nil {
+		panic(err) // strings always marshal
 	}
-	return []byte(wholeMark + string(head) + wholeNote + "\n" + c.extension(p))
+	return []byte(wholeMark + string(head) + wholeNote + "\n" + strings.Replace(*c.extension, extensionProgram, "const PROGRAM = "+string(path), 1))
 }
 
 // wholeProgram reads back what a file of ours runs.
