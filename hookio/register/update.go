@@ -21,7 +21,7 @@ import (
 // system.
 type Updater struct {
 	Now func() time.Time // for the backup's name; nil: time.Now
-	FS  FileSystem       // nil: the operating system's
+	FS  vfs.FS           // nil: the operating system's
 	// Made reports that a content is what we make and nothing else, of which no
 	// backup is kept; nil: none is.
 	Made func(content []byte) bool
@@ -61,21 +61,19 @@ func (e *BusyFileError) Error() string {
 // Agents write these files too: where one did between reading and renaming, it
 // is tried again.
 func (u Updater) Update(file string, edit func([]byte) ([]byte, error)) (Written, error) {
-	fsys := u.FS
-	if fsys == nil {
-		fsys = osFiles{}
+	if u.FS == nil {
+		u.FS = vfs.OS
 	}
-	now := u.Now
-	if now == nil {
-		now = time.Now
+	if u.Now == nil {
+		u.Now = time.Now
 	}
-	real, err := followLinks(fsys, file)
+	real, err := followLinks(file)
 	if err != nil {
 		return Written{}, err
 	}
-	fsys.RemoveLeft(real)
+	vfs.RemoveLeft(filepath.Dir(real), temporaryPrefix(real))
 	for range 5 {
-		w, err := u.update(fsys, now(), real, edit)
+		w, err := u.update(real, edit)
 		var busy *BusyFileError
 		if !errors.As(err, &busy) {
 			return w, err
@@ -84,9 +82,9 @@ func (u Updater) Update(file string, edit func([]byte) ([]byte, error)) (Written
 	return Written{}, &BusyFileError{real}
 }
 
-func (u Updater) update(fsys FileSystem, now time.Time, file string, edit func([]byte) ([]byte, error)) (w Written, err error) {
-	w.Path = file
-	old, mode, err := fsys.Read(file)
+func (u Updater) update(file string, edit func([]byte) ([]byte, error)) (Written, error) {
+	w := Written{Path: file}
+	old, mode, err := readSettings(file)
 	if err != nil {
 		return w, err
 	}
@@ -94,96 +92,95 @@ func (u Updater) update(fsys FileSystem, now time.Time, file string, edit func([
 	if err != nil {
 		return w, fmt.Errorf("%s: %w", file, err)
 	}
-	if bytes.Equal(old, edited) && (old == nil) == (edited == nil) {
+	if same(old, edited) {
 		return w, nil
 	}
-	dir := filepath.Dir(file)
-	var made []string // to be taken back after an error
-	defer func() {
-		if err != nil && !w.Changed {
-			for _, m := range made {
-				_ = fsys.Remove(m) // best effort; it holds nothing that is not elsewhere
-			}
-			w = Written{Path: file}
-		}
-	}()
+	backup := ""
 	if old == nil {
-		mode = 0o600
-		if err := fsys.MakeDir(dir); err != nil {
-			return w, err
-		}
+		mode, err = 0o600, os.MkdirAll(filepath.Dir(file), 0o700)
 	} else if u.Made == nil || !u.Made(old) {
-		w.Backup, err = backUp(fsys, now, file, old, mode)
-		if !errors.Is(err, fs.ErrExist) {
-			made = append(made, w.Backup) // also one that is half written
-		}
-		if err != nil {
-			return w, err
-		}
-	}
-	temporary := ""
-	if edited != nil {
-		temporary = filepath.Join(dir, fmt.Sprintf("%s%d-%d%s", temporaryPrefix(file), os.Getpid(), now.UnixNano(), vfs.LeftSuffix))
-		err = fsys.Create(temporary, edited, mode, file)
-		if !errors.Is(err, fs.ErrExist) {
-			made = append(made, temporary)
-		}
-		if err != nil {
-			return w, err
-		}
-	}
-	again, _, err := fsys.Read(file)
-	if err != nil {
-		return w, err
-	}
-	if !bytes.Equal(again, old) || (again == nil) != (old == nil) {
-		err = &BusyFileError{file}
-		return w, err
-	}
-	if edited == nil {
-		err = fsys.Remove(file)
-	} else {
-		err = fsys.Rename(temporary, file)
+		backup, err = u.backUp(file, old, mode)
 	}
 	if err != nil {
 		return w, err
 	}
-	made = nil // from here on the edit is done
-	w.Changed, w.Removed = true, edited == nil
-	if err := fsys.SyncDir(dir); err != nil {
-		return w, &vfs.NotDurableError{File: file, Err: err}
+	err = u.replace(file, old, edited, mode)
+	var late *vfs.NotDurableError
+	if err != nil && !errors.As(err, &late) {
+		if backup != "" {
+			_ = u.FS.Remove(backup) // best effort; it holds nothing that is not elsewhere
+		}
+		return w, err
 	}
-	if w.Backup != "" {
-		removeOldBackups(fsys, file, w.Backup)
+	w.Backup, w.Changed, w.Removed = backup, true, edited == nil
+	if err != nil {
+		return w, err
+	}
+	if backup != "" {
+		u.removeOldBackups(file, backup)
 	}
 	if w.Removed {
-		u.removeEmpty(fsys, dir)
+		u.removeEmpty(filepath.Dir(file))
 	}
 	return w, nil
 }
 
+// replace puts the edited content in the place of the old one, unless somebody else has written the file meanwhile.
+func (u Updater) replace(file string, old, edited []byte, mode fs.FileMode) error {
+	dir := filepath.Dir(file)
+	unchanged := func() error {
+		again, _, err := readSettings(file)
+		if err == nil && !same(again, old) {
+			err = &BusyFileError{file}
+		}
+		return err
+	}
+	if edited != nil {
+		temporary := filepath.Join(dir, fmt.Sprintf("%s%d-%d%s", temporaryPrefix(file), os.Getpid(), u.Now().UnixNano(), vfs.LeftSuffix))
+		own := func(made string) error { return ownLike(made, file) }
+		return vfs.Replace(u.FS, file, vfs.Replacement{Temp: temporary, Mode: mode, Own: own, Before: unchanged}, func(f vfs.File) error {
+			_, err := f.Write(edited)
+			return err
+		})
+	}
+	err := unchanged()
+	if err == nil {
+		err = u.FS.Remove(file)
+	}
+	if err != nil {
+		return err
+	}
+	if err = u.FS.SyncDir(dir); err != nil {
+		return &vfs.NotDurableError{File: file, Err: err}
+	}
+	return nil
+}
+
+// same reports whether two contents are equal; a missing file equals no empty one.
+func same(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) }
+
 // removeOldBackups keeps the first backup of a file and the newest ones. Best
 // effort: a backup too many harms no one.
-func removeOldBackups(fsys FileSystem, file, newest string) {
-	all, err := fsys.Backups(file)
+func (u Updater) removeOldBackups(file, newest string) {
+	all, err := u.backups(file)
 	if err != nil || len(all) <= keptBackups {
 		return
 	}
 	for _, b := range all[1 : len(all)-(keptBackups-1)] {
 		if b != newest {
-			_ = fsys.Remove(b)
+			_ = u.FS.Remove(b)
 		}
 	}
 }
 
 // removeEmpty removes dir and the directories above it that are below u.Below, as long as they are empty.
-func (u Updater) removeEmpty(fsys FileSystem, dir string) {
+func (u Updater) removeEmpty(dir string) {
 	for u.Below != "" {
 		rel, err := filepath.Rel(u.Below, dir)
 		if err != nil || rel == "." || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 			return
 		}
-		if fsys.Remove(dir) != nil { // not empty
+		if u.FS.Remove(dir) != nil { // not empty
 			return
 		}
 		dir = filepath.Dir(dir)
@@ -195,33 +192,48 @@ const backupInfix = ".rewind-backup-"
 // backupStamp is the time in a backup's name, by which names sort as they were made.
 const backupStamp = "20060102T150405Z"
 
-// backUp writes a copy beside the file, under a name that nothing has yet. After an
-// error that is not fs.ErrExist a part of the copy can be there.
-func backUp(fsys FileSystem, now time.Time, file string, content []byte, mode fs.FileMode) (backup string, err error) {
-	base := file + backupInfix + now.UTC().Format(backupStamp)
+// backUp writes a copy beside the file, under a name that nothing has yet. After an error there is none.
+func (u Updater) backUp(file string, content []byte, mode fs.FileMode) (backup string, err error) {
+	base := file + backupInfix + u.Now().UTC().Format(backupStamp)
+	var f vfs.File
 	for n := 1; ; n++ {
 		backup = base
 		if n > 1 {
 			backup = fmt.Sprintf("%s-%d", base, n)
 		}
-		err = fsys.Create(backup, content, mode, file)
+		f, err = u.FS.OpenFile(backup, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if err == nil {
+			break
+		}
 		if !errors.Is(err, fs.ErrExist) || n > 1000 {
-			return backup, err
+			return "", err
 		}
 	}
+	if _, err = f.Write(content); err == nil {
+		err = ownLike(backup, file)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = u.FS.Remove(backup) // half a copy
+		return "", err
+	}
+	return backup, nil
 }
 
 // The name of a temporary file holds the process that makes it.
 func temporaryPrefix(file string) string { return "." + filepath.Base(file) + ".rewind-" }
 
-func followLinks(fsys FileSystem, file string) (string, error) {
+func followLinks(file string) (string, error) {
 	for range 40 {
-		target, err := fsys.Link(file)
+		info, err := os.Lstat(file)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode()&fs.ModeSymlink == 0 {
+			return file, nil
+		}
+		target, err := os.Readlink(file)
 		if err != nil {
 			return "", err
-		}
-		if target == "" {
-			return file, nil
 		}
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(filepath.Dir(file), target)
@@ -231,29 +243,8 @@ func followLinks(fsys FileSystem, file string) (string, error) {
 	return "", fmt.Errorf("%s: too many symbolic links", file)
 }
 
-// FileSystem is what Update needs of one.
-type FileSystem interface {
-	// Read returns nil without an error for a file that is not there.
-	Read(file string) (content []byte, mode fs.FileMode, err error)
-	// Link returns where a symbolic link leads, "" for anything else.
-	Link(file string) (target string, err error)
-	// Create writes a new file durably, owned like the file like, or else like
-	// its directory. An existing file is fs.ErrExist.
-	Create(file string, content []byte, mode fs.FileMode, like string) error
-	MakeDir(dir string) error
-	// RemoveLeft removes the temporary files beside file whose processes are no more.
-	RemoveLeft(file string)
-	Rename(from, to string) error
-	// Remove removes a file, or a directory that is empty.
-	Remove(file string) error
-	// Backups lists the backups of a file, oldest first.
-	Backups(file string) ([]string, error)
-	SyncDir(dir string) error
-}
-
-type osFiles struct{}
-
-func (osFiles) Read(file string) ([]byte, fs.FileMode, error) {
+// readSettings gives nil without an error for a file that is not there.
+func readSettings(file string) ([]byte, fs.FileMode, error) {
 	f, st, err := vfs.OpenRegular(file, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, nil
@@ -266,49 +257,12 @@ func (osFiles) Read(file string) ([]byte, fs.FileMode, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if b == nil {
-		b = []byte{}
-	}
 	return b, st.Mode().Perm(), nil
 }
 
-func (osFiles) Link(file string) (string, error) {
-	st, err := os.Lstat(file)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && st.Mode()&fs.ModeSymlink == 0 {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return os.Readlink(file)
-}
-
-func (osFiles) Create(file string, content []byte, mode fs.FileMode, like string) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	if err == nil {
-		err = ownLike(f, like)
-	}
-	if err == nil {
-		err = f.Chmod(mode)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
-func (osFiles) RemoveLeft(file string)       { vfs.RemoveLeft(filepath.Dir(file), temporaryPrefix(file)) }
-func (osFiles) MakeDir(dir string) error     { return os.MkdirAll(dir, 0o700) }
-func (osFiles) Rename(from, to string) error { return os.Rename(from, to) }
-func (osFiles) Remove(file string) error     { return os.Remove(file) }
-func (osFiles) SyncDir(dir string) error     { return vfs.OS.SyncDir(dir) }
-
-func (osFiles) Backups(file string) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Dir(file))
+// backups lists the backups of a file, oldest first.
+func (u Updater) backups(file string) ([]string, error) {
+	entries, err := u.FS.ReadDir(filepath.Dir(file))
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 func atNoon() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
@@ -156,9 +158,9 @@ func TestUpdateBesideAnAgent(t *testing.T) {
 	}
 }
 
-// faulty fails its k-th operation; a failing Create leaves half a file.
+// faulty fails its k-th operation; a write that fails leaves half of what it was to write.
 type faulty struct {
-	osFiles
+	vfs.FS
 	left int
 }
 
@@ -166,50 +168,41 @@ var errFault = errors.New("fault")
 
 func (f *faulty) hit() bool { f.left--; return f.left == 0 }
 
-func (f *faulty) Read(file string) ([]byte, fs.FileMode, error) {
-	if f.hit() {
-		return nil, 0, errFault
-	}
-	return f.osFiles.Read(file)
-}
-func (f *faulty) Link(file string) (string, error) {
-	if f.hit() {
-		return "", errFault
-	}
-	return f.osFiles.Link(file)
-}
-func (f *faulty) Create(file string, content []byte, mode fs.FileMode, like string) error {
-	if f.hit() {
-		if err := os.WriteFile(file, content[:len(content)/2], 0o600); err != nil {
-			return err
-		}
-		return errFault
-	}
-	return f.osFiles.Create(file, content, mode, like)
-}
-func (f *faulty) MakeDir(dir string) error {
+func (f *faulty) try(do func() error) error {
 	if f.hit() {
 		return errFault
 	}
-	return f.osFiles.MakeDir(dir)
+	return do()
+}
+
+func (f *faulty) OpenFile(name string, flag int, perm fs.FileMode) (file vfs.File, err error) {
+	err = f.try(func() error {
+		file, err = f.FS.OpenFile(name, flag, perm)
+		return err
+	})
+	return faultyFile{file, f}, err
 }
 func (f *faulty) Rename(from, to string) error {
-	if f.hit() {
-		return errFault
-	}
-	return f.osFiles.Rename(from, to)
+	return f.try(func() error { return f.FS.Rename(from, to) })
 }
-func (f *faulty) Remove(file string) error {
-	if f.hit() {
-		return errFault
-	}
-	return f.osFiles.Remove(file)
+func (f *faulty) Remove(file string) error { return f.try(func() error { return f.FS.Remove(file) }) }
+func (f *faulty) SyncDir(dir string) error { return f.try(func() error { return f.FS.SyncDir(dir) }) }
+
+type faultyFile struct {
+	vfs.File
+	f *faulty
 }
-func (f *faulty) SyncDir(dir string) error {
-	if f.hit() {
-		return errFault
+
+func (f faultyFile) Write(b []byte) (int, error) {
+	if f.f.hit() {
+		n, err := f.File.Write(b[:len(b)/2])
+		return n, errors.Join(errFault, err)
 	}
-	return f.osFiles.SyncDir(dir)
+	return f.File.Write(b)
+}
+func (f faultyFile) Sync() error { return f.f.try(f.File.Sync) }
+func (f faultyFile) Close() error {
+	return errors.Join(f.File.Close(), f.f.try(func() error { return nil }))
 }
 
 // Whichever operation fails, the file is old or new and whole, and nothing lies
@@ -239,7 +232,7 @@ func TestUpdateFaults(t *testing.T) {
 				if c.after != "" {
 					newListing = strings.TrimSpace(fmt.Sprintf("settings.json=%q %s", c.after, newListing))
 				}
-				f := &faulty{left: k}
+				f := &faulty{FS: vfs.OS, left: k}
 				_, err := Updater{Now: atNoon, FS: f}.Update(file, c.edit)
 				got := listing(t, dir)
 				if f.left > 0 { // no fault was left to hit

@@ -10,7 +10,7 @@ import (
 
 // ownLike gives a new file the owner of the file that it replaces, or of the
 // directory: root in a container edits the settings of the person outside.
-func ownLike(f *os.File, like string) error {
+func ownLike(made, like string) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
@@ -21,7 +21,7 @@ func ownLike(f *os.File, like string) error {
 		}
 	}
 	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
-		return f.Chown(int(sys.Uid), int(sys.Gid))
+		return os.Lchown(made, int(sys.Uid), int(sys.Gid))
 	}
 	return nil
 }
