@@ -282,3 +282,18 @@ type NotFoundError struct{ Msg, Hint string }
 func (e *NotFoundError) Error() string { return e.Msg }
 
 func (e *NotFoundError) Explain(f *Failure) { f.Hint = e.Hint }
+
+// StaleError: what was asked about is not there.
+type StaleError struct {
+	What, Name string
+	Known      bool // it was
+}
+
+func (e *StaleError) Error() string {
+	if e.Known {
+		return "that " + e.What + " is gone"
+	}
+	return "there is no such " + e.What + ": " + Quote(e.Name)
+}
+
+func (e *StaleError) Explain(f *Failure) { f.Code = ExitNotFound }

@@ -94,7 +94,7 @@ func (s *space) Start(ctx context.Context) (any, error) {
 	a.start = nil
 	a.mu.Unlock()
 	if kept != nil {
-		s.Watch.Hasten() // the tree is looked at once more
+		s.watch.hasten() // the tree is looked at once more
 		return kept, nil
 	}
 	v, err := s.startNow(ctx)
@@ -111,7 +111,7 @@ func (s *space) startNow(ctx context.Context) (*startView, error) {
 	n, _ := s.LookAtTree(soon)
 	cancel()
 	if n != nil {
-		s.Watch.Keep(n, at)
+		s.watch.keep(n, at)
 	}
 	v := &startView{}
 	if v.Timeline, err = s.timelineOf(ctx, screen.InProject, startRows, n != nil, false, nil); err != nil {

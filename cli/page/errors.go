@@ -8,7 +8,6 @@ import (
 	"net/http"
 
 	"github.com/rewind-cli/rewind/cli/app"
-	"github.com/rewind-cli/rewind/cli/picker"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/gitprogram"
@@ -42,7 +41,7 @@ func told(err error) error {
 	}
 	f := &failure{app.Explain(err), http.StatusInternalServerError}
 	var (
-		stale   *picker.StaleError
+		stale   *app.StaleError
 		nothing *project.NothingError
 		few     *project.FewStepsError
 		taken   *project.NameTakenError

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/cli/app"
-	"github.com/rewind-cli/rewind/cli/picker"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/gitprogram"
@@ -40,8 +39,8 @@ func TestUIStatusOfErrors(t *testing.T) {
 		{&project.NameTakenError{Name: "x"}, 409, ""},
 		{&conversation.AgentRunningError{}, 409, ""},
 		{&transcript.ChangedError{}, 409, ""},
-		{&picker.StaleError{What: "plan", Known: true}, 410, "again"},
-		{&picker.StaleError{What: "plan"}, 404, "reload"},
+		{&app.StaleError{What: "plan", Known: true}, 410, "again"},
+		{&app.StaleError{What: "plan"}, 404, "reload"},
 		{&project.NotInitializedError{}, 410, ""},
 		{&project.NoCheckpointError{}, 404, ""},
 		{&project.NoPathError{Path: "x"}, 404, "Health"},

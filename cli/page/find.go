@@ -136,7 +136,7 @@ func (s *space) versionOf(id, path string) (*manifest.Entry, error) {
 	case err != nil:
 		return nil, s.P.Classify(err)
 	case !ok || e.Kind == manifest.Subdir:
-		return nil, &picker.StaleError{What: "file in that checkpoint", Name: path}
+		return nil, &app.StaleError{What: "file in that checkpoint", Name: path}
 	}
 	return &e, nil
 }
@@ -151,7 +151,7 @@ func (s *space) sideOf(ctx context.Context, args web.Args, path string) (*manife
 		return nil, err
 	}
 	if f == nil {
-		return nil, &picker.StaleError{What: "file that differs", Name: path}
+		return nil, &app.StaleError{What: "file that differs", Name: path}
 	}
 	e := f.New
 	if args("side") == "old" {
@@ -160,7 +160,7 @@ func (s *space) sideOf(ctx context.Context, args web.Args, path string) (*manife
 	unsaved := args("side") != "old" && (args("other") == "@" || args("other") == "" && r.To != nil && r.To.Now)
 	switch {
 	case e == nil || e.Kind == manifest.Subdir:
-		return nil, &picker.StaleError{What: "file there", Name: path}
+		return nil, &app.StaleError{What: "file there", Name: path}
 	case unsaved:
 		return nil, &failure{app.Failure{Message: "it is shown once it is saved"}, http.StatusNotFound}
 	}
@@ -172,7 +172,7 @@ func (s *space) Raw(ctx context.Context, args web.Args) (*web.Raw, error) {
 	if err := s.there(); err != nil {
 		return nil, err
 	}
-	if err := s.known(ctx, args("id")); err != nil {
+	if err := s.Know(ctx, args("id")); err != nil {
 		return nil, told(err)
 	}
 	out, err := s.raw(ctx, args)

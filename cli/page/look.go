@@ -113,10 +113,10 @@ func (s *space) differing(ctx context.Context, r *timeline.Row, other string) ([
 		files, err := s.OwnFiles(ctx, r)
 		return files, picker.LookTitle(r), err
 	case from == nil:
-		return nil, "", &picker.StaleError{What: "checkpoint", Name: picker.BareRow(r, timeline.Counts{}).ID}
+		return nil, "", &app.StaleError{What: "checkpoint", Name: picker.BareRow(r, timeline.Counts{}).ID}
 	case other == "@":
 		files, err := s.Differing(ctx, from.Checkpoint, nil)
-		return files, "from " + picker.PickedName(from) + " to now", err
+		return files, "from " + rows.Clipped(from) + " to now", err
 	default:
 		older := from
 		newer, err := s.Checkpoint(other)
@@ -127,7 +127,7 @@ func (s *space) differing(ctx context.Context, r *timeline.Row, other string) ([
 			older, newer = newer, older
 		}
 		files, err := s.Differing(ctx, older.Checkpoint, &newer.Checkpoint)
-		return files, "from " + picker.PickedName(older) + " to " + picker.PickedName(newer), err
+		return files, "from " + rows.Clipped(older) + " to " + rows.Clipped(newer), err
 	}
 }
 
@@ -144,7 +144,7 @@ func (s *space) part(args web.Args) (*timeline.Row, error) {
 	r, err := s.Row(args("id"))
 	if err == nil && args("part") == "then" {
 		if r = r.Then; r == nil {
-			err = &picker.StaleError{What: "change after that turn", Name: args("id")}
+			err = &app.StaleError{What: "change after that turn", Name: args("id")}
 		}
 	}
 	return r, err
@@ -192,5 +192,5 @@ func (s *space) diff(ctx context.Context, args web.Args) (any, error) {
 	if args("id") == "@" || args("other") == "@" { // the working tree may have changed since the page knew of it
 		return fileDiffView{PathView: app.ViewPath(pagePath(args("path")))}, nil
 	}
-	return nil, &picker.StaleError{What: "file that differs", Name: args("path")}
+	return nil, &app.StaleError{What: "file that differs", Name: args("path")}
 }

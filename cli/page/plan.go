@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -8,10 +9,12 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
-	"github.com/rewind-cli/rewind/cli/picker"
+	"github.com/rewind-cli/rewind/cli/plan"
 	"github.com/rewind-cli/rewind/cli/report"
-	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/pathspec"
+	"github.com/rewind-cli/rewind/engine/revert"
+	"github.com/rewind-cli/rewind/engine/work"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -66,158 +69,174 @@ func (s *space) Plan(ctx context.Context, body json.RawMessage) (any, error) {
 		return nil, err
 	}
 	defer release()
-	if err := s.known(ctx, a.ID); err != nil {
+	if err := s.Know(ctx, a.ID); err != nil {
 		return nil, told(err)
 	}
+	v, err := s.planOf(ctx, a)
+	return v, told(err)
+}
+
+// planOf makes the plan of an action. Of all but some paths, it is made of all of them first, and then of those that are left.
+func (s *space) planOf(ctx context.Context, a action) (planView, error) {
+	plans, title := s.restoring, "Nothing to restore"
 	if a.Verb == "revert" {
-		v, err := s.revertPlan(ctx, a)
-		return v, told(err)
+		plans, title = s.reverting, "Nothing to revert"
 	}
-	verb, ok := map[string]screen.Verb{"restore": screen.Restore, "undo": screen.Undo, "redo": screen.Redo}[a.Verb]
-	half, known := map[string]screen.Half{"both": screen.Both, "": screen.Both, "code": screen.Code, "talk": screen.Conversation}[a.Half]
-	if !ok || !known {
-		return nil, told(app.Usagef("there is no such plan: %s %s", a.Verb, a.Half))
-	}
-	ask := screen.Ask{What: screen.AskPlan, Verb: verb, ID: a.ID, Half: half}
-	if len(a.Paths)+len(a.Without) > 0 {
-		ask.Half = screen.Code
+	p, err := plans(ctx, a)
+	if err != nil {
+		return planView{}, err
 	}
 	if len(a.Without) > 0 {
-		whole, err := s.MakePlan(ctx, ask)
+		leaves, err := pathspec.Select(pathspec.Literal(a.Without))
 		if err != nil {
-			return nil, told(err)
+			return planView{}, err
 		}
-		s.Mu.Lock()
-		delete(s.Plans, whole.Token) // it is not shown
-		s.Mu.Unlock()
-		paths := make([]string, len(whole.Files))
-		for i, f := range whole.Files {
-			paths[i] = f.Raw
-		}
-		if a.Paths, err = without(paths, a.Without); err != nil {
-			return nil, told(err)
+		for _, f := range p.Files {
+			if !leaves.Below(f.Path) { // it is neither left out, nor below or around what is
+				a.Paths = append(a.Paths, f.Path)
+			}
 		}
 		if len(a.Paths) == 0 {
-			return nothingLeft("Nothing to restore"), nil
+			p = &plan.Plan{Title: title, Facts: []plan.Fact{{Text: "All that differs is left out."}}}
+		} else if p, err = plans(ctx, a); err != nil {
+			return planView{}, err
 		}
 	}
-	ask.Paths = strings.Join(a.Paths, "\x00")
-	p, err := s.MakePlan(ctx, ask)
+	v := viewPlan(p)
+	if a.Verb != "revert" || a.Session != "" || p.Question != "" {
+		return v, nil
+	}
+	r, err := s.Row(a.ID)
 	if err != nil {
-		return nil, told(err)
+		return v, err
 	}
-	return s.viewPlan(p), nil
+	facts, err := s.OthersInRow(ctx, r)
+	v.Facts = append(v.Facts, facts...)
+	return v, err
 }
 
-// without gives the paths of a plan that are neither left out, nor below or around one that is.
-func without(paths, left []string) ([]string, error) {
-	leaves, err := pathspec.Select(picker.LiteralPaths(strings.Join(left, "\x00")))
-	return slices.DeleteFunc(paths, leaves.Below), err
+// restoring plans a restore, an undo or a redo.
+func (s *space) restoring(ctx context.Context, a action) (*plan.Plan, error) {
+	half, ok := map[string]conversation.Half{"both": conversation.Both, "": conversation.Both, "code": conversation.CodeOnly, "talk": conversation.ConversationOnly}[a.Half]
+	if len(a.Paths)+len(a.Without) > 0 {
+		half = conversation.CodeOnly
+	}
+	switch {
+	case ok && a.Verb == "undo":
+		return s.plans.Undo(ctx)
+	case ok && a.Verb == "redo":
+		return s.plans.Redo(ctx)
+	case !ok || a.Verb != "restore":
+		return nil, app.Usagef("there is no such plan: %s %s", a.Verb, a.Half)
+	}
+	l, err := s.Checkpoint(a.ID)
+	if err != nil {
+		return nil, err
+	}
+	return s.plans.Restore(ctx, l, half, a.Paths, nil)
 }
 
-// nothingLeft is the plan of nothing: all that there was to do is left out.
-func nothingLeft(title string) planView {
-	return planView{Title: title, Facts: []string{"All that differs is left out."}, Notes: []string{}, Files: []planFileView{}, Others: []string{}}
+// reverting plans to take back the turn of a row, or its one call, or the last turns of a session, and to keep the rest.
+func (s *space) reverting(ctx context.Context, a action) (*plan.Plan, error) {
+	o := revert.Options{Conflicts: cmp.Or(work.ConflictChoice(a.Conflicts), work.KeepBlock), Paths: pathspec.Literal(a.Paths)} // the page says what stays; nothing of it is lost
+	if !slices.Contains(work.ConflictChoices(), o.Conflicts) {
+		return nil, app.Usagef("there is no such way: %s", app.Quote(a.Conflicts))
+	}
+	if a.Session != "" {
+		session, err := conversation.ChooseSession(ctx, s.P, a.Session)
+		if err != nil {
+			return nil, err
+		}
+		o.Work = work.Named{Session: session, Prompt: max(a.Turns, 1), Since: true}
+		o.Args = "--session " + app.ShellQuote(a.Session) + " --since prompt~" + strconv.Itoa(o.Work.Prompt)
+		return s.plans.Revert(ctx, o)
+	}
+	l, err := s.Checkpoint(a.ID)
+	if err != nil {
+		return nil, err
+	}
+	o.Work, o.Args = work.Named{Checkpoint: l}, l.ID.String()[:app.ShortID]
+	if a.Call {
+		o.Work = work.Named{Call: l.ToolUseID}
+		o.Args = "--tool " + app.ShellQuote(l.ToolUseID)
+	}
+	return s.plans.Revert(ctx, o)
 }
 
-func (s *space) viewPlan(p *screen.Plan) planView {
-	v := planView{ID: strconv.Itoa(p.Token), Facts: []string{}, Notes: []string{}, Files: []planFileView{}, Others: []string{}, Question: p.Question}
-	for i, line := range p.Facts {
-		text := lineText(line)
-		switch {
-		case i == 0:
-			v.Title = text
-		case text != "" && line[0].Style == screen.Yellow:
-			v.Others = append(v.Others, text)
-		case text != "":
-			v.Facts = append(v.Facts, text)
-		}
+func viewPlan(p *plan.Plan) planView {
+	v := planView{ID: strconv.Itoa(p.ID), Title: strings.TrimSuffix(p.Title, "."), Facts: []string{}, Notes: append([]string{}, p.Notes...), Files: []planFileView{}, Others: []string{}, Question: p.Question}
+	for _, f := range p.Facts {
+		v.Facts = append(v.Facts, strings.TrimSpace(f.Text))
 	}
-	s.Mu.Lock()
-	if made := s.Plans[p.Token]; made != nil {
-		if made.Instead != nil {
-			v.Instead = &action{Verb: "revert", Session: made.Instead.Session, Turns: made.Instead.Turns}
-		}
-		for _, o := range made.Alone {
-			v.Alone = append(v.Alone, aloneView{strings.TrimSpace(o.Agent + " " + report.ShortSession(o.Session)), action{Verb: "revert", Session: o.Alone.Session, Turns: o.Alone.Turns}})
-		}
-		if made.Target != (manifest.CheckpointID{}) {
-			v.Target = made.Target.String()
-		}
+	for _, text := range p.Others {
+		v.Others = append(v.Others, strings.TrimSpace(text))
 	}
-	s.Mu.Unlock()
-	for _, line := range p.Notes {
-		v.Notes = append(v.Notes, lineText(line))
+	for _, f := range p.Files {
+		v.Files = append(v.Files, planFileView{app.ViewPath(f.Path), f.Action, f.Directory})
 	}
-	v.Files = planFiles(p.Files)
+	if p.Instead != nil {
+		v.Instead = &action{Verb: "revert", Session: p.Instead.Session, Turns: p.Instead.Turns}
+	}
+	for _, o := range p.Alone {
+		v.Alone = append(v.Alone, aloneView{strings.TrimSpace(o.Agent + " " + report.ShortSession(o.Session)), action{Verb: "revert", Session: o.Alone.Session, Turns: o.Alone.Turns}})
+	}
+	switch {
+	case p.Reverted != nil:
+		v.Conflicts = len(p.Reverted.Conflicts)
+	case p.Restored != nil && p.Restored.Checkpoint.ID != (manifest.CheckpointID{}):
+		v.Target = p.Restored.Checkpoint.ID.String()
+	}
 	return v
 }
 
-// planFiles are the paths of a plan, as the page takes them.
-func planFiles(files []screen.File) []planFileView {
-	out := []planFileView{}
-	for _, f := range files {
-		out = append(out, planFileView{app.ViewPath(f.Raw), f.Status, f.Directory})
-	}
-	return out
-}
-
-func lineText(l screen.Line) string {
-	var b strings.Builder
-	for _, span := range l {
-		b.WriteString(span.Text)
-	}
-	return strings.TrimSpace(b.String())
-}
-
-func (s *space) Apply(ctx context.Context, plan string) (done, changed any, err error) {
+func (s *space) Apply(ctx context.Context, id string) (done, changed any, err error) {
 	release, err := s.take(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer release()
-	if p, ok := s.reverts[plan]; ok {
-		done, changed, err = s.applyRevert(context.WithoutCancel(ctx), p)
-		return done, changed, told(err)
-	}
-	token, err := strconv.Atoi(plan)
+	n, err := strconv.Atoi(id)
 	if err != nil {
-		n, nerr := strconv.Atoi(strings.TrimPrefix(plan, "revert-"))
-		return nil, nil, told(&picker.StaleError{What: "plan", Name: plan, Known: nerr == nil && n > 0 && n <= s.shownReverts})
+		return nil, nil, told(&app.StaleError{What: "plan", Name: id})
 	}
-	back := "undo"
-	s.Mu.Lock()
-	if p := s.Plans[token]; p != nil && p.Back == "U" {
-		back = "redo"
-	}
-	s.Mu.Unlock()
 	// A page that goes away meanwhile does not end what it asked for.
-	said, now, err := s.Do(context.WithoutCancel(ctx), screen.Ask{What: screen.AskDo, Plan: token})
+	did, now, why, err := s.plans.Do(context.WithoutCancel(ctx), n)
 	switch {
 	case err != nil:
 		return nil, nil, told(err)
 	case now != nil:
-		v := s.viewPlan(now)
-		v.Changed = said
+		v := viewPlan(now)
+		v.Changed = why
 		return nil, v, nil
 	}
-	v := map[string]any{"back": back}
-	said = strings.TrimSuffix(said, ", q leaves") + "."
-	s.Mu.Lock()
-	if n := len(s.Done); n > 0 {
-		r := s.Done[n-1].Done
-		if text := report.GitFact(r, false); text != "" {
-			said += " " + text
-		}
-		if m := r.Conversation; m != nil && m.Resume != "" && !m.Removed {
-			said += " The conversation is a fork; open it with: "
-			v["resume"] = s.C.Out.Opens(m)
-		}
-		if r.Safety != nil {
-			v["safety"] = r.Safety.ID.String() // what was there
-		}
+	v := map[string]any{"back": map[string]string{"u": "undo", "U": "redo"}[did.Back]}
+	said := did.Said + "."
+	if text := report.GitFact(did.Restored, false); text != "" {
+		said += " " + text
 	}
-	s.Mu.Unlock()
+	if m := did.Restored.Conversation; m != nil && m.Resume != "" && !m.Removed {
+		said += " The conversation is a fork; open it with: "
+		v["resume"] = s.C.Out.Opens(m)
+	}
+	if did.Restored.Safety != nil {
+		v["safety"] = did.Restored.Safety.ID.String() // what was there
+	}
 	v["said"] = said
 	return v, nil, nil
+}
+
+// planBody reads what a plan is asked for of.
+func planBody(body json.RawMessage) (a action, err error) {
+	if json.Unmarshal(body, &a) != nil {
+		return a, app.Usagef("the plan that is asked for cannot be read")
+	}
+	for _, paths := range [][]string{a.Paths, a.Without} {
+		for i, path := range paths {
+			paths[i] = pagePath(path)
+		}
+	}
+	if len(a.Paths) > 0 && len(a.Without) > 0 {
+		return a, app.Usagef("a plan is of some paths or without some, not both")
+	}
+	return a, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/picker"
+	"github.com/rewind-cli/rewind/cli/plan"
 	"github.com/rewind-cli/rewind/cli/web"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/maintain"
@@ -43,9 +44,9 @@ func (s *source) begin(ctx context.Context) {
 }
 
 func newSpace(c *app.Call, p *project.Project) *space {
-	pick := picker.NewSource(c, p)
-	pick.Keep, pick.Watch = true, &picker.TreeWatch{}
-	return &space{Source: pick}
+	s := &space{Source: picker.NewSource(c, p), plans: plan.New(c, p)}
+	s.Share(s.lookAtTree)
+	return s
 }
 
 // lookAtStores bounds how long the page's list of projects waits for directories that do not answer.

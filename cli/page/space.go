@@ -12,23 +12,22 @@ import (
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/picker"
-	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/cli/plan"
+	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/cli/web"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
-	"github.com/rewind-cli/rewind/engine/timeline"
-	"github.com/rewind-cli/rewind/manifest"
 )
 
 // space is one project of the page.
 type space struct {
 	*picker.Source
-	reverts      map[string]plannedRevert // that were shown; under busy
-	shownReverts int
-	stamp        storeStamp
-	ahead        ahead     // what a page will ask for first
-	lists        sentLists // what pages know
+	plans *plan.Plans
+	watch treeWatch
+	stamp storeStamp
+	ahead ahead     // what a page will ask for first
+	lists sentLists // what pages know
 }
 
 // there says whether the store still is: what looks at one that is gone must not make it anew.
@@ -45,47 +44,16 @@ func (s *space) there() error {
 		Hint: "rewind status there shows what is left of it, and rebuilds it if possible"}, http.StatusServiceUnavailable}
 }
 
-// known makes sure of the checkpoints that a question names: one that was removed since it was shown is gone, and one
-// that is no row of the timeline, as a file's versions name some, becomes known.
-func (s *space) known(ctx context.Context, ids ...string) error {
-	for _, id := range ids {
-		if _, err := manifest.ParseCheckpointID(id); err != nil {
-			continue // whoever wants the row says so
-		}
-		l, err := app.Resolve(ctx, s.P, id)
-		s.Mu.Lock()
-		row, shown := s.Rows[id]
-		switch {
-		case err == nil && row == nil:
-			s.Rows[id] = &timeline.Row{Checkpoint: &l, Time: l.Time}
-		case err == nil && row.Checkpoint != nil && row.Checkpoint.Root != l.Root: // after rewind forget
-			now := *row
-			now.Checkpoint = &l
-			s.Rows[id] = &now
-		case err != nil && shown && app.Explain(err).Code == app.ExitNotFound:
-			s.Rows[id] = nil
-			err = &picker.StaleError{What: "checkpoint", Name: id, Known: true}
-		}
-		s.Mu.Unlock()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // take waits until no other request works with the project, which must exist.
 func (s *space) take(ctx context.Context) (release func(), err error) {
-	select {
-	case s.Busy <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	if err := s.there(); err != nil {
-		<-s.Busy
+	if release, err = s.Take(ctx); err != nil {
 		return nil, err
 	}
-	return func() { <-s.Busy }, nil
+	if err = s.there(); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
 }
 
 // News is the log's place, its newest pack and how long that is, and what the tree was found to be.
@@ -119,7 +87,7 @@ func (s *space) news() (string, error) {
 	return s.newsAt(at), nil
 }
 
-func (s *space) newsAt(log string) string { return log + "-" + s.Watch.Word() }
+func (s *space) newsAt(log string) string { return log + "-" + s.watch.word() }
 
 func (s *space) Ask(ctx context.Context, what string, args web.Args) (v any, err error) {
 	if s.wantsAll(what, args) {
@@ -130,7 +98,7 @@ func (s *space) Ask(ctx context.Context, what string, args web.Args) (v any, err
 		return nil, err
 	}
 	defer func() { release() }()
-	if err := s.known(ctx, args("id"), args("other")); err != nil {
+	if err := s.Know(ctx, args("id"), args("other")); err != nil {
 		return nil, told(err)
 	}
 	if what == "lines" { // it only reads, for long, so that other requests need not wait for it
@@ -146,14 +114,7 @@ func (s *space) Ask(ctx context.Context, what string, args web.Args) (v any, err
 // outdated reads the rows anew after an error that may come of what was known of them: rewind forget gives checkpoints
 // other trees, and the old ones are gone.
 func (s *space) outdated(ctx context.Context, err error) bool {
-	if !project.IsDamage(err) {
-		return false
-	}
-	s.Mu.Lock()
-	clear(s.Rows)
-	s.Mu.Unlock()
-	_, err = s.Load(ctx, screen.Ask{Scope: screen.WithSafety}, 0)
-	return err == nil
+	return project.IsDamage(err) && s.Reread(ctx) == nil
 }
 
 func (s *space) answerTo(ctx context.Context, what string, args web.Args) (v any, err error) {
@@ -214,7 +175,7 @@ func (s *space) Mark(ctx context.Context, body json.RawMessage) (any, error) {
 		return nil, err
 	}
 	defer release()
-	if err := s.known(ctx, m.ID); err != nil {
+	if err := s.Know(ctx, m.ID); err != nil {
 		return nil, told(err)
 	}
 	var said string
@@ -225,9 +186,9 @@ func (s *space) Mark(ctx context.Context, body json.RawMessage) (any, error) {
 		if l, lerr := s.Checkpoint(m.ID); lerr != nil {
 			err = lerr
 		} else if err = maintain.Pin(ctx, s.P, l.Checkpoint, *m.Pinned); *m.Pinned {
-			said = "pinned " + picker.PickedName(l) + ": gc keeps it"
+			said = "pinned " + rows.Clipped(l) + ": gc keeps it"
 		} else {
-			said = "unpinned " + picker.PickedName(l)
+			said = "unpinned " + rows.Clipped(l)
 		}
 	default:
 		said, err = s.Pin(ctx, m.ID)

@@ -101,18 +101,7 @@ func (s *space) rowsOfCalls(messages []conversation.Message) map[string]string {
 	if len(calls) == 0 {
 		return calls
 	}
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	for id, row := range s.Rows {
-		if row == nil { // gone since
-			continue
-		}
-		if c := row.Checkpoint; c != nil && c.ToolUseID != "" && c.Kind == manifest.PreTool {
-			if _, ok := calls[c.ToolUseID]; ok {
-				calls[c.ToolUseID] = id
-			}
-		}
-	}
+	s.CallRows(calls)
 	return calls
 }
 

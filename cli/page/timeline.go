@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/picker"
 	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/cli/web"
@@ -95,7 +96,6 @@ func (s *space) timeline(ctx context.Context, args web.Args) (any, error) {
 // timelineOf reads the first limit rows, 0 for all, with a look at the tree or without one. Of rows that are known, nil for
 // none, only those are told, as columns, that are otherwise.
 func (s *space) timelineOf(ctx context.Context, scope screen.Scope, limit int, look, columns bool, known *sentList) (*timelineView, error) {
-	a := screen.Ask{What: screen.AskAll, Scope: scope}
 	before, err := s.LogAt()
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (s *space) timelineOf(ctx context.Context, scope screen.Scope, limit int, l
 	if err != nil {
 		return nil, err
 	}
-	got, err := s.LoadRows(ctx, a, limit, look, columns)
+	got, of, err := s.Load(ctx, picker.LoadOptions{Scope: scope, Limit: limit, Look: look, Bare: columns})
 	if err != nil {
 		return nil, err
 	}
@@ -112,13 +112,8 @@ func (s *space) timelineOf(ctx context.Context, scope screen.Scope, limit int, l
 	if look {
 		out.News = s.newsAt(before)
 	}
-	s.Mu.Lock()
-	present := s.Present
-	s.Mu.Unlock()
-	if present != nil && len(got.List) > 0 && got.List[0].ID == "@" {
-		if r, err := s.Row("@"); err == nil {
-			_, _, _ = r.Count(ctx, s.P, present) // it is known from now on; of what cannot be counted, the look says so
-		}
+	if present := s.Present(); present != nil && len(of) > 0 && of[0].Kind == timeline.Now {
+		_, _, _ = of[0].Count(ctx, s.P, present) // it is known from now on; of what cannot be counted, the look says so
 	}
 	if columns {
 		out.Columns = newColumns(len(got.List))
@@ -133,12 +128,10 @@ func (s *space) timelineOf(ctx context.Context, scope screen.Scope, limit int, l
 			out.Graph = nil // the page keeps its own
 		}
 	}
-	turns := s.revertedTurns(ctx, got.List)
-	s.Mu.Lock()
-	for _, row := range got.List {
-		r := s.Rows[row.ID]
+	for i, row := range got.List {
+		r := of[i]
 		v := viewRow(row, r, s.P.Root())
-		v.Text = cmp.Or(turns[row.ID], v.Text)
+		v.Text = cmp.Or(s.revertedTurn(ctx, r), v.Text)
 		if n, known := r.Known(); r.Claimed {
 			v.Changes = &countsView{}
 		} else if known {
@@ -160,7 +153,6 @@ func (s *space) timelineOf(ctx context.Context, scope screen.Scope, limit int, l
 			out.Rows = append(out.Rows, v)
 		}
 	}
-	s.Mu.Unlock()
 	if update != nil {
 		out.Runs = update.runs
 		if limit > 0 && update.at > 0 {
@@ -185,23 +177,17 @@ func (s *space) timelineOf(ctx context.Context, scope screen.Scope, limit int, l
 	return out, err
 }
 
-// revertedTurns names what reverts were about, by their rows: their argument is the beginning of an id.
-func (s *space) revertedTurns(ctx context.Context, list []screen.Row) map[string]string {
-	args := map[string]string{}
-	s.Mu.Lock()
-	for _, row := range list {
-		if r := s.Rows[row.ID]; r != nil && r.Kind == timeline.Operation && r.Operation.Kind == manifest.OpRevert && r.Target == nil {
-			args[row.ID] = r.Operation.Args
-		}
+// revertedTurn names what a revert was about, by its row; "" for another row. Its argument is the beginning of an id.
+func (s *space) revertedTurn(ctx context.Context, r *timeline.Row) string {
+	if r.Kind != timeline.Operation || r.Operation.Kind != manifest.OpRevert || r.Target != nil {
+		return ""
 	}
-	s.Mu.Unlock()
-	for row, said := range args {
-		l, err := app.Resolve(ctx, s.P, said)
-		if args[row] = ""; err == nil && len(said) >= app.ShortID && strings.HasPrefix(l.ID.String(), said) {
-			args[row] = rows.Briefly(l)
-		}
+	said := r.Operation.Args
+	l, err := app.Resolve(ctx, s.P, said)
+	if err != nil || len(said) < app.ShortID || !strings.HasPrefix(l.ID.String(), said) {
+		return ""
 	}
-	return args
+	return rows.Briefly(l)
 }
 
 // sessions names the sessions. It looks into their transcripts: for those who want to know.

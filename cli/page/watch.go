@@ -10,45 +10,58 @@ import (
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
 // watchTree looks at the tree when that is due and no other request works with the project.
 func (s *space) watchTree(ctx context.Context) {
-	if !s.Watch.Due(time.Now()) {
+	if !s.watch.due(time.Now()) {
 		return
 	}
-	select {
-	case s.Busy <- struct{}{}:
-		defer func() { <-s.Busy }()
-	default:
+	release := s.TryTake()
+	if release == nil {
 		return
 	}
-	if !s.Watch.Due(time.Now()) {
+	defer release()
+	if !s.watch.due(time.Now()) {
 		return // another page's
 	}
 	at, err := s.LogAt()
 	if err != nil {
 		return // News says so
 	}
-	s.Watch.Keep(nil, at) // not that of before
+	s.watch.keep(nil, at) // not that of before
 	if n, _ := s.LookAtTree(ctx); n != nil {
-		s.Watch.Keep(n, at)
+		s.watch.keep(n, at)
 	}
+}
+
+// lookAtTree looks at the tree, or takes a look that is fresh.
+func (s *space) lookAtTree(ctx context.Context) (*timeline.Present, error) {
+	if now := s.watch.take(s.LogAt); now != nil {
+		return now, nil
+	}
+	from := time.Now()
+	now, err := timeline.Look(ctx, s.P)
+	if err != nil {
+		now = nil
+	}
+	s.watch.saw(now, time.Since(from))
+	return now, err
 }
 
 // Looked is when the tree was last looked at; "" for never.
 func (s *space) Looked() string {
-	s.Watch.Mu.Lock()
-	defer s.Watch.Mu.Unlock()
-	if s.Watch.At.IsZero() {
+	at := s.watch.lookedAt()
+	if at.IsZero() {
 		return ""
 	}
-	return app.ViewTime(s.Watch.At)
+	return app.ViewTime(at)
 }
 
 // now wants the tree looked at soon: the news tell what is found.
 func (s *space) now() any {
-	s.Watch.Hasten()
+	s.watch.hasten()
 	return map[string]string{"looked": s.Looked()}
 }
 

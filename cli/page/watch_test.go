@@ -12,7 +12,6 @@ import (
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/cli/app"
-	"github.com/rewind-cli/rewind/cli/picker"
 	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
@@ -41,7 +40,7 @@ func TestUIFollowsTheTree(t *testing.T) {
 		func() { _ = os.Remove(filepath.Join(l.env.Dir, "new.txt")) },
 	} {
 		do()
-		time.Sleep(picker.TreeSoon)
+		time.Sleep(treeSoon)
 		var v struct{ Looked string }
 		l.get("/api/v1"+place+"/now", &v)
 		second := word()
@@ -67,39 +66,36 @@ func TestUIFollowsTheTree(t *testing.T) {
 // A tree that takes long to look at is looked at seldom; one look serves the news and who asks because of them, once,
 // unless something was saved meanwhile.
 func TestTreeWatch(t *testing.T) {
-	var w picker.TreeWatch
+	var w treeWatch
 	from := time.Now()
-	if !w.Due(from) {
+	if !w.due(from) {
 		t.Error("the first look")
 	}
-	w.Saw(&timeline.Present{Root: oid.ID{1}}, time.Second)
+	w.saw(&timeline.Present{Root: oid.ID{1}}, time.Second)
 	for after, want := range map[time.Duration]bool{0: false, 40 * time.Second: false, 60 * time.Second: true} {
-		if w.Due(from.Add(after)) != want {
+		if w.due(from.Add(after)) != want {
 			t.Errorf("after %v: %v", after, !want)
 		}
 	}
-	w.Hasten()
-	if w.Due(from.Add(4*time.Second)) || !w.Due(from.Add(7*time.Second)) {
+	w.hasten()
+	if w.due(from.Add(4*time.Second)) || !w.due(from.Add(7*time.Second)) {
 		t.Error("hastened")
 	}
-	word := w.Word()
-	w.Saw(nil, time.Millisecond)
-	if w.Due(time.Now().Add(2*time.Second)) || !w.Due(time.Now().Add(4*time.Second)) || w.Word() != word {
+	word := w.word()
+	w.saw(nil, time.Millisecond)
+	if w.due(time.Now().Add(2*time.Second)) || !w.due(time.Now().Add(4*time.Second)) || w.word() != word {
 		t.Error("a look that failed")
 	}
 	at := "1"
 	last := func() (string, error) { return at, nil }
 	n := &timeline.Present{}
-	w.Keep(n, at)
-	if w.Take(last) != n || w.Take(last) != nil {
+	w.keep(n, at)
+	if w.take(last) != n || w.take(last) != nil {
 		t.Error("not once")
 	}
-	w.Keep(n, "0")
-	if w.Take(last) != nil {
+	w.keep(n, "0")
+	if w.take(last) != nil {
 		t.Error("of another log")
-	}
-	if (*picker.TreeWatch)(nil).Take(last) != nil {
-		t.Error("of none")
 	}
 }
 

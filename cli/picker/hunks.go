@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/plan"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/linediff"
+	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/restore"
 )
 
@@ -22,13 +24,13 @@ type shownHunk struct {
 	of   int // hunks that its file has; 0 where it is part of one of them
 }
 
-// hunks are what a restore changes in one file, in parts.
-func (s *Source) hunks(ctx context.Context, a screen.Ask) (*screen.Hunks, error) {
+// hunksIn are what a restore changes in one file, in parts.
+func (s *picking) hunksIn(ctx context.Context, a screen.Ask) (*screen.Hunks, error) {
 	l, err := s.Checkpoint(a.ID)
 	if err != nil {
 		return nil, err
 	}
-	files, err := restore.Hunks(ctx, s.P, inspect.DiffOptions{A: l.Checkpoint, Paths: LiteralPaths(a.Paths)})
+	files, err := restore.Hunks(ctx, s.P, inspect.DiffOptions{A: l.Checkpoint, Paths: pathspec.Literal(strings.Split(a.Paths, "\x00"))})
 	if err != nil {
 		return nil, err
 	}
@@ -36,8 +38,6 @@ func (s *Source) hunks(ctx context.Context, a screen.Ask) (*screen.Hunks, error)
 	if err != nil {
 		return nil, err
 	}
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
 	return s.showHunks(f), nil
 }
 
@@ -50,13 +50,13 @@ func hunksOf(files []*restore.FileHunks, name string) (*restore.FileHunks, error
 	return files[i], nil
 }
 
-// showHunks gives hunks to the screen, and keeps what their ids mean. s.mu is held.
-func (s *Source) showHunks(f *restore.FileHunks) *screen.Hunks {
+// showHunks gives hunks to the screen, and keeps what their ids mean.
+func (s *picking) showHunks(f *restore.FileHunks) *screen.Hunks {
 	out := &screen.Hunks{Head: patchLines(f.Head, mostLines)}
 	left := mostLines
 	show := func(h linediff.Hunk, of int) screen.Hunk {
-		id := app.Utoa(uint64(len(s.shownHunks) + 1))
-		s.shownHunks[id] = shownHunk{f, h, of}
+		id := app.Utoa(uint64(len(s.hunks) + 1))
+		s.hunks[id] = shownHunk{f, h, of}
 		part := screen.Hunk{ID: id, Lines: patchLines(f.Hunk(h), left+1)}
 		if left -= len(part.Lines); left < 0 {
 			left = 0
@@ -76,16 +76,14 @@ func (s *Source) showHunks(f *restore.FileHunks) *screen.Hunks {
 	return out
 }
 
-// choices are what an ask takes of files in part. In words, full and for a line that has much to say, it is all that
-// it takes.
-func (s *Source) choices(a screen.Ask) (choices []restore.HunkChoice, full, brief string, err error) {
+// choices are what an ask takes of files in part. In words it is all that it takes.
+func (s *picking) choices(a screen.Ask) (*plan.Parts, error) {
+	var choices []restore.HunkChoice
 	hunks, of, split := 0, 0, false
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
 	for id := range strings.SplitSeq(strings.TrimSuffix(a.Parts, "\x00"), "\x00") {
-		shown, ok := s.shownHunks[id]
+		shown, ok := s.hunks[id]
 		if !ok {
-			return nil, "", "", errors.New("those hunks no longer exist; f shows the current ones")
+			return nil, errors.New("those hunks no longer exist; f shows the current ones")
 		}
 		hunks, split = hunks+1, split || shown.of == 0
 		i := slices.IndexFunc(choices, func(c restore.HunkChoice) bool { return c.File == shown.file })
@@ -100,7 +98,7 @@ func (s *Source) choices(a screen.Ask) (choices []restore.HunkChoice, full, brie
 		said = fmt.Sprintf("%d of %s", hunks, app.Plural(of, "hunk", "hunks"))
 	}
 	name := choices[0].File.Path
-	full, brief = said+" of "+app.EscapePath(name), said+" of "+app.EscapePath(path.Base(name))
+	full, brief := said+" of "+app.EscapePath(name), said+" of "+app.EscapePath(path.Base(name))
 	if len(choices) > 1 {
 		full = fmt.Sprintf("%s of %d files", said, len(choices))
 		brief = full
@@ -109,5 +107,5 @@ func (s *Source) choices(a screen.Ask) (choices []restore.HunkChoice, full, brie
 		whole := " and " + app.Plural(n, "whole path", "whole paths")
 		full, brief = full+whole, brief+whole
 	}
-	return choices, full, brief, nil
+	return &plan.Parts{Hunks: choices, Text: full, Brief: brief}, nil
 }

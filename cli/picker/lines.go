@@ -21,7 +21,7 @@ func LineRows(ctx context.Context, m *timeline.Makers, s search.Span) (came, wen
 		if made.Row != nil || seen == nil {
 			return FromRow(made.Row)
 		}
-		from := &From{ID: seen.ID.String(), Text: PickedName(seen)}
+		from := &From{ID: seen.ID.String(), Text: rows.Clipped(seen)}
 		if r, err := m.Row(ctx, seen.Seq); err == nil && r != nil {
 			from = FromRow(r)
 		}

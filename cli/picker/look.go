@@ -9,7 +9,6 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -26,8 +25,8 @@ const (
 
 var ErrEnough = errors.New("enough was seen")
 
-// look is what a row is about: its own changes, or what differs between it and another one or now.
-func (s *Source) look(ctx context.Context, a screen.Ask) (*screen.Look, error) {
+// lookAt is what a row is about: its own changes, or what differs between it and another one or now.
+func (s *picking) lookAt(ctx context.Context, a screen.Ask) (*screen.Look, error) {
 	r, err := s.Row(a.ID)
 	if err != nil {
 		return nil, err
@@ -45,9 +44,9 @@ func (s *Source) look(ctx context.Context, a screen.Ask) (*screen.Look, error) {
 		if older.Seq > newer.Seq {
 			older, newer = newer, older
 		}
-		return s.between(ctx, "from "+PickedName(older)+" to "+PickedName(newer), older.Checkpoint, &newer.Checkpoint)
+		return s.between(ctx, "from "+rows.Clipped(older)+" to "+rows.Clipped(newer), older.Checkpoint, &newer.Checkpoint)
 	case a.Now:
-		l, err := s.between(ctx, "from "+PickedName(r.Checkpoint)+" to now", r.Checkpoint.Checkpoint, nil)
+		l, err := s.between(ctx, "from "+rows.Clipped(r.Checkpoint)+" to now", r.Checkpoint.Checkpoint, nil)
 		if err == nil {
 			l.Talk, l.Here = s.talk(ctx, r)
 		}
@@ -57,7 +56,7 @@ func (s *Source) look(ctx context.Context, a screen.Ask) (*screen.Look, error) {
 }
 
 // between is what differs between two checkpoints, or from one to the working tree.
-func (s *Source) between(ctx context.Context, title string, from manifest.Checkpoint, to *manifest.Checkpoint) (*screen.Look, error) {
+func (s *picking) between(ctx context.Context, title string, from manifest.Checkpoint, to *manifest.Checkpoint) (*screen.Look, error) {
 	files, err := s.Differing(ctx, from, to)
 	if err != nil {
 		return nil, err
@@ -79,7 +78,7 @@ func (s *Source) Differing(ctx context.Context, from manifest.Checkpoint, to *ma
 }
 
 // own are the changes of a row itself.
-func (s *Source) own(ctx context.Context, r *timeline.Row) (*screen.Look, error) {
+func (s *picking) own(ctx context.Context, r *timeline.Row) (*screen.Look, error) {
 	files, err := s.OwnFiles(ctx, r)
 	if err != nil {
 		return nil, err
@@ -92,16 +91,13 @@ func (s *Source) own(ctx context.Context, r *timeline.Row) (*screen.Look, error)
 
 // OwnFiles are the files that a row changed, with patches of the first of them.
 func (s *Source) OwnFiles(ctx context.Context, r *timeline.Row) ([]inspect.FileDiff, error) {
-	s.Mu.Lock()
-	present := s.Present
-	s.Mu.Unlock()
 	switch {
 	case r.To == nil:
 		return nil, nil
 	case r.To.Now && r.From != nil && r.From.ID != (manifest.CheckpointID{}):
 		return s.Differing(ctx, manifest.Checkpoint{ID: r.From.ID}, nil)
 	}
-	return s.changed(ctx, r, present)
+	return s.changed(ctx, r, s.Present())
 }
 
 // changed are the files of a row, and the lines of the first of them. What only the working tree has
@@ -198,30 +194,8 @@ func patchLines(patch string, n int) (out []screen.Line) {
 	return out
 }
 
-// talkLines are the messages as lines, the oldest first.
-func talkLines(said []conversation.Saying) (out []screen.Line) {
-	for _, what := range said {
-		style, before := screen.Plain, ""
-		switch {
-		case what.Person:
-			style, before = screen.Bold, "> "
-		case what.Tool != "":
-			style = screen.Dim
-			out = append(out, screen.Text(style, "  "+app.Escape(what.Tool)+" "+app.FirstLine(what.Text)))
-			continue
-		}
-		if len(out) > 0 {
-			out = append(out, nil)
-		}
-		for text := range strings.SplitSeq(what.Text, "\n") {
-			out = append(out, screen.Text(style, before+screen.Ordered(screen.Untab(app.EscapeLine(strings.TrimSuffix(text, "\r"))))))
-		}
-	}
-	return out
-}
-
 // log are the operations, the newest first.
-func (s *Source) log(ctx context.Context) ([]screen.Line, error) {
+func (s *picking) log(ctx context.Context) ([]screen.Line, error) {
 	ops, err := oplog.Operations(ctx, s.P, 200)
 	if err != nil {
 		return nil, err
@@ -236,7 +210,7 @@ func (s *Source) log(ctx context.Context) ([]screen.Line, error) {
 				if c, ok, err := db.ByID(op.Checkpoint); err != nil || !ok {
 					return err
 				} else {
-					target = PickedName(&project.Listed{Checkpoint: c, N: db.Position(c.Seq)})
+					target = rows.Clipped(&project.Listed{Checkpoint: c, N: db.Position(c.Seq)})
 					return nil
 				}
 			})

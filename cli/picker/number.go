@@ -13,7 +13,7 @@ import (
 )
 
 // byNumber is the picker of a terminal that can only print lines: a list, a number, the plan, y.
-func byNumber(ctx context.Context, s *Source) error {
+func byNumber(ctx context.Context, s *picking) error {
 	const most = 20
 	c := s.C
 	list := s.answer(ctx, screen.Ask{What: screen.AskAll})

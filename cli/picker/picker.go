@@ -35,7 +35,7 @@ func runPick(ctx context.Context, c *app.Call) error {
 	if err != nil {
 		return err
 	}
-	s := NewSource(c, p)
+	s := newPicking(c, p)
 	in, out := c.Out.Stdin.(*os.File), c.Out.Stderr.(*os.File)
 	if c.Env.Getenv("TERM") == "dumb" {
 		return byNumber(ctx, s)

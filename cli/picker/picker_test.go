@@ -10,12 +10,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/plan"
 	"github.com/rewind-cli/rewind/cli/report"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/inspect"
-	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/timeline"
@@ -40,20 +40,9 @@ func TestPickIsEscaped(t *testing.T) {
 			row := Row(r, timeline.Counts{Added: 1}, true, time.Now())
 			shown = append(shown, row.N, row.Why, row.Text, row.Note)
 		}
-		plan := planOnScreen(&shownPlan{what: "restore to " + PickedName(l), Back: "u"}, &restore.Restored{
-			Create: []string{hostile("path")}, Delete: []string{hostile("path")}, Prompts: []string{hostile("undone")},
-			Skip:         []problem.Problem{{Path: hostile("path"), Reason: hostile("reason")}},
-			Others:       []restore.OtherWork{{Agent: "claude", Session: hostile("session"), Prompt: hostile("prompt"), Paths: 2}},
-			Conversation: &conversation.Moved{},
-			Git:          &restore.GitMoved{Branch: hostile("branch"), ThenBranch: hostile("other branch")},
-		}, *l, 1)
-		for _, f := range append(plan.Facts, plan.Notes...) {
-			line(f)
-		}
-		for _, f := range plan.Files {
+		for _, f := range planOnScreen(&plan.Plan{Files: []plan.File{{Action: "create", Path: hostile("path")}}}).Files {
 			shown = append(shown, f.Path)
 		}
-		shown = append(shown, plan.Question)
 		look := &screen.Look{}
 		showFiles(look, []inspect.FileDiff{{Change: manifest.Change{Path: hostile("path"), New: &manifest.Entry{}}, Patch: "+++ b\n@@ -1 +1 @@\n+" + hostile("content")}})
 		shown = append(shown, look.Files[0].Path)
@@ -90,21 +79,6 @@ func TestLookNamesFiles(t *testing.T) {
 		if look.Files[i].At != at {
 			t.Errorf("%s begins at line %d, not %d", look.Files[i].Path, look.Files[i].At, at)
 		}
-	}
-}
-
-// The question names the checkpoint by number and prompt, what goes, whose, and how to take it back.
-func TestPickQuestion(t *testing.T) {
-	l := &project.Listed{N: 3}
-	l.Prompt = "add tz\nto all of it"
-	p := &shownPlan{what: "restore to " + PickedName(l), Back: "u", verb: report.RestoreCheckpoint}
-	plan := planOnScreen(p, &restore.Restored{Delete: []string{"a", "b"}, Replace: []string{"c"},
-		Others: []restore.OtherWork{{Agent: "claude", Session: "5db0d5f6-0000", Paths: 2, Prompt: "parser"}}}, *l, 1)
-	if want := `restore to 3 "add tz" (deletes 2, replaces 1, 2 of claude 5db0d5f6)? u takes it back`; plan.Question != want {
-		t.Errorf("the question is %q, want %q", plan.Question, want)
-	}
-	if nothing := planOnScreen(p, &restore.Restored{}, *l, 1); nothing.Question != "" {
-		t.Errorf("nothing to do, and it asks %q", nothing.Question)
 	}
 }
 

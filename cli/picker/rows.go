@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"path/filepath"
 	"strings"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"github.com/rewind-cli/rewind/engine/graph"
 	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/timeline"
-	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -29,26 +27,35 @@ const (
 	lookFor = 2 * time.Second
 )
 
-// Load reads the rows of a scope, the first limit of them, or all with the tree as it is now.
-func (s *Source) Load(ctx context.Context, a screen.Ask, limit int) (*screen.Rows, error) {
-	return s.LoadRows(ctx, a, limit, limit == 0, false)
+// LoadOptions say which rows are read.
+type LoadOptions struct {
+	Scope screen.Scope
+	ID    string // a row of the session that the scope is about, or that session
+	Limit int    // 0 for all
+	Look  bool   // with the tree as it is now
+	Bare  bool   // without what a page does not show: ages, notes, and what only the picker's filter reads
 }
 
-// LoadRows is load with or without a look at the tree. bare rows are without what a page does not show of them: ages,
-// notes, and what only the picker's filter reads.
-func (s *Source) LoadRows(ctx context.Context, a screen.Ask, limit int, look, bare bool) (*screen.Rows, error) {
-	all := a.Scope == screen.WithSafety
+// load reads the first rows, or all with the tree as it is now, for the screen.
+func (s *picking) load(ctx context.Context, a screen.Ask, limit int) (*screen.Rows, error) {
+	out, _, err := s.Load(ctx, LoadOptions{Scope: a.Scope, ID: a.ID, Limit: limit, Look: limit == 0})
+	return out, err
+}
+
+// Load reads rows. list are those that out.List shows, in its order.
+func (s *Source) Load(ctx context.Context, l LoadOptions) (out *screen.Rows, list []*timeline.Row, err error) {
+	all := l.Scope == screen.WithSafety
 	o := timeline.Options{Safety: all, Folded: all}
-	out := &screen.Rows{Where: app.Escape(filepath.Base(s.P.Root()))}
+	out = &screen.Rows{Where: app.Escape(filepath.Base(s.P.Root()))}
 	unseen := "" // why the tree was not looked at
-	if a.Scope == screen.InSession {
-		session, err := s.sessionOf(ctx, a.ID)
+	if l.Scope == screen.InSession {
+		session, err := s.sessionOf(ctx, l.ID)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if session == nil {
 			out.Where += ": no agent's session here"
-			return out, nil
+			return out, nil, nil
 		}
 		o.Sessions = map[string]bool{}
 		for _, id := range session.Lineage() {
@@ -56,15 +63,15 @@ func (s *Source) LoadRows(ctx context.Context, a screen.Ask, limit int, look, ba
 		}
 		out.Where += ": " + app.Escape(screen.Clip(session.Label(), 40))
 	}
-	if look {
+	if l.Look {
 		o.Present, unseen = s.LookAtTree(ctx)
 	}
 	t := timeline.New(s.P, o)
-	rows, err := t.Next(ctx, limit)
+	list, err = t.Next(ctx, l.Limit)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out.More, out.Folded = limit > 0, t.FoldedAway()
+	out.More, out.Folded = l.Limit > 0, t.FoldedAway()
 	var sessions []graph.Session
 	var ops []manifest.Operation
 	err = s.P.Query(ctx, func(db *manifest.DB) error {
@@ -84,21 +91,21 @@ func (s *Source) LoadRows(ctx context.Context, a screen.Ask, limit int, look, ba
 		ops, err = oplog.Operations(ctx, s.P, 0)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	byID := make(map[string]*timeline.Row, len(rows)+1)
-	out.List = make([]screen.Row, 0, len(rows)+1)
+	byID := make(map[string]*timeline.Row, len(list)+1)
+	out.List = make([]screen.Row, 0, len(list)+1)
 	if unseen != "" {
-		rows = append([]*timeline.Row{{Kind: timeline.Now, Time: s.C.Out.Now()}}, rows...)
+		list = append([]*timeline.Row{{Kind: timeline.Now, Time: s.C.Out.Now()}}, list...)
 	}
-	if err := timeline.CountRows(ctx, s.P, rows, o.Present, countingFor); err != nil { // of what is damaged, the look says so
-		return nil, err
+	if err := timeline.CountRows(ctx, s.P, list, o.Present, countingFor); err != nil { // of what is damaged, the look says so
+		return nil, nil, err
 	}
 	now := s.C.Out.Now()
-	for _, r := range rows {
+	for _, r := range list {
 		counts, known := r.Known()
 		var row screen.Row
-		if bare {
+		if l.Bare {
 			row = BareRow(r, counts)
 		} else {
 			row = Row(r, counts, known, now)
@@ -109,33 +116,25 @@ func (s *Source) LoadRows(ctx context.Context, a screen.Ask, limit int, look, ba
 		byID[row.ID] = r
 		out.List = append(out.List, row)
 	}
-	out.Graph = Graph(rows, sessions, ops)
-	s.Mu.Lock()
-	if s.Keep && len(s.Rows) > 0 {
-		maps.Copy(s.Rows, byID)
+	out.Graph = Graph(list, sessions, ops)
+	s.mu.Lock()
+	if s.keep && len(s.rows) > 0 {
+		maps.Copy(s.rows, byID)
 	} else {
-		s.Rows = byID
+		s.rows = byID
 	}
 	if o.Present != nil {
-		s.Present = o.Present
+		s.present = o.Present
 	}
-	s.Mu.Unlock()
-	return out, nil
+	s.mu.Unlock()
+	return out, list, nil
 }
 
 // LookAtTree looks at the tree for the row of now; why says what kept it from looking.
 func (s *Source) LookAtTree(ctx context.Context) (now *timeline.Present, why string) {
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
-	if now = s.Watch.Take(s.LogAt); now != nil {
-		return now, ""
-	}
-	from := time.Now()
-	now, err := timeline.Look(ctx, s.P)
-	if err != nil {
-		now = nil
-	}
-	s.Watch.Saw(now, time.Since(from))
+	now, err := s.look(ctx)
 	switch {
 	case err == nil:
 		return now, ""
@@ -148,14 +147,14 @@ func (s *Source) LookAtTree(ctx context.Context) (now *timeline.Present, why str
 // sessionOf is the session of a row, or the one that is named; else that of the newest row that has
 // one. nil for none.
 func (s *Source) sessionOf(ctx context.Context, id string) (*conversation.SessionInfo, error) {
-	s.Mu.Lock()
+	s.mu.Lock()
 	name := ""
-	if r := s.Rows[id]; r != nil {
+	if r := s.rows[id]; r != nil {
 		name = r.Session
-	} else if id != "" && len(s.Rows) == 0 {
+	} else if id != "" && len(s.rows) == 0 {
 		name = id
 	}
-	s.Mu.Unlock()
+	s.mu.Unlock()
 	if name != "" {
 		info, err := conversation.SessionNamed(ctx, s.P, name)
 		return &info, err
@@ -202,10 +201,8 @@ func Row(r *timeline.Row, n timeline.Counts, known bool, now time.Time) screen.R
 }
 
 // notes count what rows changed. Of one that cannot be counted there is none: its look says why.
-func (s *Source) notes(ctx context.Context, ids string) map[string]string {
-	s.Mu.Lock()
-	present := s.Present
-	s.Mu.Unlock()
+func (s *picking) notes(ctx context.Context, ids string) map[string]string {
+	present := s.Present()
 	out := map[string]string{}
 	for id := range strings.SplitSeq(ids, "\x00") {
 		r, err := s.Row(id)
@@ -215,61 +212,6 @@ func (s *Source) notes(ctx context.Context, ids string) map[string]string {
 		if n, known, err := r.Count(ctx, s.P, present); err == nil && known {
 			out[id] = rows.JoinNonEmpty(rows.RowChanges(r, n, known), rows.ThenChanges(r))
 		}
-	}
-	return out
-}
-
-// Graph is the graph of the rows, as the screen draws it.
-func Graph(rows []*timeline.Row, sessions []graph.Session, ops []manifest.Operation) *screen.Graph {
-	places := make([]graph.Row, len(rows))
-	of := map[manifest.CheckpointID]string{} // sessions of checkpoints
-	shown := map[uint64]bool{}               // operations that have a row: those that were taken back at once have none
-	for i, r := range rows {
-		places[i] = graph.Row{Session: r.Session, Seq: r.Seq}
-		if r.Kind == timeline.Now {
-			places[i].Seq = math.MaxInt64
-		}
-		if r.Operation != nil && r.Kind == timeline.Operation {
-			shown[r.Seq] = true
-		}
-		if c := r.Checkpoint; c != nil {
-			places[i].Key = c.ID.String()
-			of[c.ID] = c.Session
-		}
-	}
-	var moves []graph.Operation
-	kinds := map[manifest.OperationKind]graph.Kind{manifest.OpRestore: graph.Restore, manifest.OpUndo: graph.Undo, manifest.OpRevert: graph.Undo,
-		manifest.OpUndoRestore: graph.TakeBack, manifest.OpRedoRestore: graph.Again}
-	at := map[string]graph.Session{} // forks that restores made
-	for _, op := range ops {
-		kind, ok := kinds[op.Kind]
-		if !ok {
-			continue
-		}
-		if shown[op.Seq] {
-			moves = append(moves, graph.Operation{Seq: op.Seq, Kind: kind, Target: op.Checkpoint.String(), Undoes: op.Undoes})
-		}
-		if op.Fork != "" && of[op.Checkpoint] != "" {
-			id := transcript.SessionOf(transcript.AgentOf(op.Fork), op.Fork)
-			at[id] = graph.Session{ID: id, Parent: of[op.Checkpoint], At: op.Checkpoint.String()}
-		}
-	}
-	for i, s := range sessions {
-		if fork, ok := at[s.ID]; ok {
-			sessions[i] = fork
-			delete(at, s.ID)
-		}
-	}
-	for _, fork := range at {
-		sessions = append(sessions, fork)
-	}
-	g := graph.Of(places, sessions, moves)
-	out := &screen.Graph{Columns: g.Columns, Tracks: g.Tracks, Column: g.Column}
-	for _, l := range g.Lanes {
-		out.Lanes = append(out.Lanes, screen.GraphLane{Column: l.Column, Top: l.Top, Bottom: l.Bottom, Fork: l.Fork})
-	}
-	for _, a := range g.Arcs {
-		out.Arcs = append(out.Arcs, screen.GraphArc{Track: a.Track, From: a.From, To: a.To, Undone: a.Undone})
 	}
 	return out
 }

@@ -2,42 +2,66 @@ package picker
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/rewind-cli/rewind/cli/app"
-	"github.com/rewind-cli/rewind/cli/report"
+	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
-	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// Source answers what the picker asks, from the project, one question at a time.
+// Source is what the picker and the page know of a project: its rows by their ids, and what is asked about them.
 type Source struct {
 	C    *app.Call
 	P    *project.Project
-	Busy chan struct{} // one place: who has it works with the project
+	busy chan struct{} // one place: who has it works with the project
+	look func(ctx context.Context) (*timeline.Present, error)
+	keep bool // rows stay known when others are read
 
-	Mu      sync.Mutex
-	Rows    map[string]*timeline.Row // by the ids that screen has
-	Keep    bool                     // rows stay known when others are read: several pages look
-	Present *timeline.Present
-	Plans   map[int]*shownPlan
-	planned int
-	Done    []doneRestore // what was done, in order
-	Watch   *TreeWatch    // notes looks at the tree; nil: it is not watched
-
-	shownHunks map[string]shownHunk // by the ids that screen has
+	mu      sync.Mutex
+	rows    map[string]*timeline.Row // nil: it was known, and is gone
+	present *timeline.Present
 }
 
 func NewSource(c *app.Call, p *project.Project) *Source {
-	return &Source{C: c, P: p, Busy: make(chan struct{}, 1), Rows: map[string]*timeline.Row{}, Plans: map[int]*shownPlan{}, shownHunks: map[string]shownHunk{}}
+	return &Source{C: c, P: p, busy: make(chan struct{}, 1), rows: map[string]*timeline.Row{},
+		look: func(ctx context.Context) (*timeline.Present, error) { return timeline.Look(ctx, p) }}
+}
+
+// Share is for several who look at once: rows stay known when others are read. look looks at the tree.
+func (s *Source) Share(look func(ctx context.Context) (*timeline.Present, error)) {
+	s.keep, s.look = true, look
+}
+
+// Take waits until no other question works with the project.
+func (s *Source) Take(ctx context.Context) (release func(), err error) {
+	select {
+	case s.busy <- struct{}{}:
+		return func() { <-s.busy }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// TryTake is Take without the wait; nil where another question works with the project.
+func (s *Source) TryTake() (release func()) {
+	select {
+	case s.busy <- struct{}{}:
+		return func() { <-s.busy }
+	default:
+		return nil
+	}
+}
+
+// Present is the tree as it was last looked at; nil for never.
+func (s *Source) Present() *timeline.Present {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.present
 }
 
 // LogAt is the place of the log's end: another word whenever something was recorded.
@@ -46,74 +70,13 @@ func (s *Source) LogAt() (string, error) {
 	return fmt.Sprintf("%d-%x", at.Seq, at.Sum), err
 }
 
-// answer is the picker's screen.Source.
-func (s *Source) answer(ctx context.Context, a screen.Ask) (out screen.Answer) {
-	select {
-	case s.Busy <- struct{}{}:
-		defer func() { <-s.Busy }()
-	case <-ctx.Done():
-		return screen.Answer{Err: "called off"}
-	}
-	var err error
-	switch a.What {
-	case screen.AskRows:
-		out.Rows, err = s.Load(ctx, a, firstRows)
-	case screen.AskAll:
-		out.Rows, err = s.Load(ctx, a, 0)
-	case screen.AskLook:
-		out.Look, err = s.look(ctx, a)
-	case screen.AskPlan:
-		out.Plan, err = s.MakePlan(ctx, a)
-	case screen.AskDo:
-		out.Said, out.Plan, err = s.Do(ctx, a)
-	case screen.AskPin:
-		out.Said, err = s.Pin(ctx, a.ID)
-	case screen.AskName:
-		out.Said, err = s.Name(ctx, a.ID, a.Text)
-	case screen.AskLog:
-		out.Log, err = s.log(ctx)
-	case screen.AskSearch:
-		out.Found, err = s.find(ctx, a.Text)
-	case screen.AskHunks:
-		out.Hunks, err = s.hunks(ctx, a)
-	case screen.AskNotes:
-		out.Notes = s.notes(ctx, a.Paths)
-	}
-	if err != nil {
-		f := app.Explain(err)
-		if edited := (*restore.ChangedSinceError)(nil); errors.As(err, &edited) {
-			f.Hint = "f shows them as they are now"
-		}
-		out.Err = app.Escape(f.Message)
-		if f.Hint != "" && a.What != screen.AskLook {
-			out.Err += " (" + app.Escape(f.Hint) + ")"
-		}
-	}
-	return out
-}
-
-// StaleError: what was asked about is not there.
-type StaleError struct {
-	What, Name string
-	Known      bool // it was
-}
-
-func (e *StaleError) Error() string {
-	if e.Known {
-		return "that " + e.What + " is gone"
-	}
-	return "there is no such " + e.What + ": " + app.Quote(e.Name)
-}
-
-func (e *StaleError) Explain(f *app.Failure) { f.Code = app.ExitNotFound }
-
 // Row is a row that was shown, by the picker's id of it.
 func (s *Source) Row(id string) (*timeline.Row, error) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	r, known := s.Rows[id]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, known := s.rows[id]
 	if r == nil {
-		return nil, &StaleError{What: "row", Name: id, Known: known}
+		return nil, &app.StaleError{What: "row", Name: id, Known: known}
 	}
 	return r, nil
 }
@@ -122,7 +85,7 @@ func (s *Source) Row(id string) (*timeline.Row, error) {
 func (s *Source) Checkpoint(id string) (*project.Listed, error) {
 	r, err := s.Row(id)
 	if err == nil && r.Checkpoint == nil {
-		err = &StaleError{What: "checkpoint", Name: id}
+		err = &app.StaleError{What: "checkpoint", Name: id}
 	}
 	if err != nil {
 		return nil, err
@@ -139,9 +102,9 @@ func (s *Source) Pin(ctx context.Context, id string) (string, error) {
 		return "", err
 	}
 	if l.Pinned {
-		return "unpinned " + PickedName(l), nil
+		return "unpinned " + rows.Clipped(l), nil
 	}
-	return "pinned " + PickedName(l) + ": gc keeps it", nil
+	return "pinned " + rows.Clipped(l) + ": gc keeps it", nil
 }
 
 func (s *Source) Name(ctx context.Context, id, name string) (string, error) {
@@ -153,89 +116,61 @@ func (s *Source) Name(ctx context.Context, id, name string) (string, error) {
 		return "", err
 	}
 	if name == "" {
-		return "removed the name of " + PickedName(l), nil
+		return "removed the name of " + rows.Clipped(l), nil
 	}
-	return "named " + PickedName(l) + " " + app.Escape(name), nil
+	return "named " + rows.Clipped(l) + " " + app.Escape(name), nil
 }
 
-// report prints what was done, once the terminal is as it was. Error: of the last that was done in part.
-func (s *Source) report() (err error) {
-	for _, d := range s.Done {
-		var rerr error
-		if d.reverted != nil {
-			rerr = report.ReportReverted(s.C, d.reverted, &report.RevertFlags{}, false, true)
-		} else {
-			rerr = report.ReportRestored(s.C, d.Done, d.verb)
+// Know makes sure of the checkpoints that a question names: one that was removed since it was shown is gone, and one
+// that is no row of the timeline, as a file's versions name some, becomes known.
+func (s *Source) Know(ctx context.Context, ids ...string) error {
+	for _, id := range ids {
+		if _, err := manifest.ParseCheckpointID(id); err != nil {
+			continue // whoever wants the row says so
 		}
-		if rerr != nil {
-			err = rerr
+		l, err := app.Resolve(ctx, s.P, id)
+		s.mu.Lock()
+		row, shown := s.rows[id]
+		switch {
+		case err == nil && row == nil:
+			s.rows[id] = &timeline.Row{Checkpoint: &l, Time: l.Time}
+		case err == nil && row.Checkpoint != nil && row.Checkpoint.Root != l.Root: // after rewind forget
+			now := *row
+			now.Checkpoint = &l
+			s.rows[id] = &now
+		case err != nil && shown && app.Explain(err).Code == app.ExitNotFound:
+			s.rows[id] = nil
+			err = &app.StaleError{What: "checkpoint", Name: id, Known: true}
+		}
+		s.mu.Unlock()
+		if err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// Reread forgets the rows and reads them anew.
+func (s *Source) Reread(ctx context.Context) error {
+	s.mu.Lock()
+	clear(s.rows)
+	s.mu.Unlock()
+	_, _, err := s.Load(ctx, LoadOptions{Scope: screen.WithSafety, Look: true})
 	return err
 }
 
-// talk is the conversation up to the end of a row's turn, and the number of the line where that turn begins.
-func (s *Source) talk(ctx context.Context, r *timeline.Row) ([]screen.Line, int) {
-	l := TalkOf(ctx, s.P, r)
-	if l == nil || l.Transcript == nil {
-		return nil, 0
-	}
-	said, err := conversation.Said(ctx, s.P, l.Checkpoint, 80)
-	if err != nil {
-		return []screen.Line{screen.Text(screen.Dim, app.Escape(app.Explain(err).Message))}, 0
-	}
-	if r.Kind == timeline.Prompt && r.Checkpoint != nil {
-		for i := len(said) - 1; i > 0; i-- {
-			if said[i].Person && samePromptText(said[i].Text, r.Checkpoint.Prompt) {
-				before := talkLines(said[:i])
-				return append(append(before, nil), talkLines(said[i:])...), len(before) + 1
+// CallRows finds the rows that stand before tool calls: calls has their ids, "" where there is no such row.
+func (s *Source) CallRows(calls map[string]string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, row := range s.rows {
+		if row == nil || row.Checkpoint == nil { // gone since
+			continue
+		}
+		if c := row.Checkpoint; c.ToolUseID != "" && c.Kind == manifest.PreTool {
+			if _, ok := calls[c.ToolUseID]; ok {
+				calls[c.ToolUseID] = id
 			}
 		}
 	}
-	return talkLines(said), 0
-}
-
-// samePromptText compares a prompt of a transcript with that of a checkpoint, which can be cut.
-func samePromptText(said, prompt string) bool {
-	said, prompt = strings.TrimSpace(said), strings.TrimSpace(prompt)
-	return prompt != "" && (said == prompt || len(prompt) > 100 && strings.HasPrefix(said, strings.TrimSuffix(prompt, "…")))
-}
-
-const (
-	TalkPage  = 60
-	nextTalk  = 200      // records after a turn, in which its conversation is looked for
-	MostSince = 400      // messages that no checkpoint has
-	MaxSaid   = 20 << 10 // bytes of one text
-)
-
-// TalkOf is the checkpoint whose conversation a row shows: of what a prompt or a call did, the state after it,
-// which has what was said meanwhile.
-func TalkOf(ctx context.Context, p *project.Project, r *timeline.Row) *project.Listed {
-	l := r.Checkpoint
-	if l == nil {
-		return r.Target
-	}
-	if r.Side != timeline.Did || r.To == nil || r.To.ID == (manifest.CheckpointID{}) {
-		return l
-	}
-	if after, err := app.Resolve(ctx, p, r.To.ID.String()); err == nil && after.ID != l.ID && after.Transcript != nil && after.Session == l.Session {
-		return &after
-	}
-	// An end that changed no file has none, or none of its own: what the session has next holds it.
-	err := p.Query(ctx, func(db *manifest.DB) error {
-		for c, err := range db.Checkpoints(manifest.Query{Before: r.To.Seq + nextTalk, Session: l.Session}) {
-			if err != nil || c.Seq <= max(l.Seq, r.To.Seq) {
-				return err
-			}
-			if c.Transcript != nil {
-				found := project.Listed{Checkpoint: c}
-				l = &found
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return r.Checkpoint // it is gone; the messages before it are still there
-	}
-	return l
 }

@@ -49,8 +49,9 @@ var inCLI = map[string][]string{
 	"cli/command/restore": {"cli/app", "cli/report", "cli/rows", "cli/screen"},
 	"cli/command/store":   {"cli/app", "cli/registration", "cli/report", "cli/rows", "cli/screen"},
 	"cli/command/setup":   {"cli/app", "cli/registration", "cli/report", "cli/rows", "cli/screen"},
-	"cli/picker":          {"cli/app", "cli/report", "cli/rows", "cli/screen"},
-	"cli/page":            {"cli/app", "cli/picker", "cli/report", "cli/rows", "cli/screen", "cli/web"},
+	"cli/plan":            {"cli/app", "cli/report", "cli/rows", "cli/screen"},
+	"cli/picker":          {"cli/app", "cli/plan", "cli/rows", "cli/screen"},
+	"cli/page":            {"cli/app", "cli/picker", "cli/plan", "cli/report", "cli/rows", "cli/screen", "cli/web"},
 	"cli/hook":            {"cli/app", "cli/registration", "cli/report", "cli/screen"},
 }
 

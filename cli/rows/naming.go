@@ -42,6 +42,13 @@ func Briefly(l project.Listed) string {
 	return who
 }
 
+// Clipped is Briefly for a question, which has one line for all that it names.
+func Clipped(l *project.Listed) string {
+	short := *l
+	short.Prompt, short.Description, short.ToolSummary = screen.Clip(l.Prompt, 28), screen.Clip(l.Description, 28), screen.Clip(l.ToolSummary, 20)
+	return Briefly(short)
+}
+
 // Named is briefly, and what finds the checkpoint for ever: 3 "add tz" (kkxtlzsm, 12s ago).
 func Named(o *app.Output, l project.Listed) string {
 	id := l.ID.String()[:app.ShortID] + ", "

@@ -181,6 +181,16 @@ func EscapeGlob(name string) string {
 	return b.String()
 }
 
+// Literal gives patterns that match these paths only; "" is none.
+func Literal(paths []string) (patterns []string) {
+	for _, path := range paths {
+		if path != "" {
+			patterns = append(patterns, EscapeGlob(path))
+		}
+	}
+	return patterns
+}
+
 // PlainPath is the one path that a pattern without a glob stands for; ok is false for a glob.
 func PlainPath(pattern string) (path string, ok bool) {
 	var b strings.Builder

@@ -1,4 +1,4 @@
-package picker
+package page
 
 import (
 	"fmt"
@@ -15,8 +15,8 @@ const (
 	// looking costs a fiftieth of a core at most.
 	treeEvery = 4 * time.Second
 	treeRest  = 50
-	// TreeSoon and treeSoonRest are the same for somebody who comes back to the page, or chooses now.
-	TreeSoon     = time.Second
+	// treeSoon and treeSoonRest are the same for somebody who comes back to the page, or chooses now.
+	treeSoon     = time.Second
 	treeSoonRest = 5
 	// The longer nothing changed, the longer it is left alone: a treeCalm-th of that time, treeLate at most.
 	treeCalm = 20
@@ -25,11 +25,10 @@ const (
 	treeFresh = 2 * time.Second
 )
 
-// TreeWatch is what the looks at the tree found. Its methods are called by several goroutines; nil is one that
-// notes nothing.
-type TreeWatch struct {
-	Mu    sync.Mutex
-	At    time.Time // when a look last succeeded
+// treeWatch is what the looks at the tree found. Its methods are called by several goroutines.
+type treeWatch struct {
+	mu    sync.Mutex
+	at    time.Time // when a look last succeeded
 	ended time.Time // when one last did, or did not
 	took  time.Duration
 	soon  bool      // somebody waits for it
@@ -39,58 +38,52 @@ type TreeWatch struct {
 	log   string            // where the log was before fresh
 }
 
-// Due reports whether it is time to look.
-func (w *TreeWatch) Due(now time.Time) bool {
-	w.Mu.Lock()
-	defer w.Mu.Unlock()
+// due reports whether it is time to look.
+func (w *treeWatch) due(now time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	every, rest := treeEvery, time.Duration(treeRest)
 	if w.soon {
-		every, rest = TreeSoon, treeSoonRest
+		every, rest = treeSoon, treeSoonRest
 	} else if !w.moved.IsZero() {
 		every = max(every, min(treeLate, now.Sub(w.moved)/treeCalm))
 	}
 	return now.Sub(w.ended) >= max(every, rest*w.took)
 }
 
-// Hasten makes it due soon.
-func (w *TreeWatch) Hasten() {
-	w.Mu.Lock()
-	defer w.Mu.Unlock()
+// hasten makes it due soon.
+func (w *treeWatch) hasten() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.soon, w.moved = true, time.Now()
 }
 
-// Saw records a scan and its duration; n is nil if the scan failed.
-func (w *TreeWatch) Saw(n *timeline.Present, took time.Duration) {
-	if w == nil {
-		return
-	}
-	w.Mu.Lock()
-	defer w.Mu.Unlock()
+// saw records a scan and its duration; n is nil if the scan failed.
+func (w *treeWatch) saw(n *timeline.Present, took time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.ended, w.took, w.soon = time.Now(), took, false
 	if n != nil {
 		if w.root != n.Root {
 			w.moved = w.ended
 		}
-		w.At, w.root = w.ended, n.Root
+		w.at, w.root = w.ended, n.Root
 	}
 }
 
-// Keep has a look ready for who wants the rows, as long as the log is where it was before it.
-func (w *TreeWatch) Keep(n *timeline.Present, log string) {
-	w.Mu.Lock()
-	defer w.Mu.Unlock()
+// keep has a look ready for who wants the rows, as long as the log is where it was before it.
+func (w *treeWatch) keep(n *timeline.Present, log string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.fresh, w.log = n, log
 }
 
-// Take gives it, once; nil for none that is fresh.
-func (w *TreeWatch) Take(last func() (string, error)) *timeline.Present {
-	if w == nil {
-		return nil
-	}
-	w.Mu.Lock()
+// take gives it, once; nil for none that is fresh.
+func (w *treeWatch) take(last func() (string, error)) *timeline.Present {
+	w.mu.Lock()
 	n, log, ended := w.fresh, w.log, w.ended
 	w.fresh = nil
-	w.Mu.Unlock()
+	w.mu.Unlock()
 	if n == nil || time.Since(ended) > treeFresh {
 		return nil
 	}
@@ -100,9 +93,16 @@ func (w *TreeWatch) Take(last func() (string, error)) *timeline.Present {
 	return n
 }
 
-// Word changes when the tree is found otherwise than it was.
-func (w *TreeWatch) Word() string {
-	w.Mu.Lock()
-	defer w.Mu.Unlock()
+// lookedAt is when a look last succeeded.
+func (w *treeWatch) lookedAt() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.at
+}
+
+// word changes when the tree is found otherwise than it was.
+func (w *treeWatch) word() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	return fmt.Sprintf("%x", w.root[:8])
 }

@@ -1,0 +1,78 @@
+package picker
+
+import (
+	"context"
+	"errors"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/plan"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+)
+
+// picking is one showing of the picker: it answers what the screen asks, one question at a time.
+type picking struct {
+	*Source
+	plans *plan.Plans
+	done  []*plan.Done         // in order
+	hunks map[string]shownHunk // by the ids that screen has
+}
+
+func newPicking(c *app.Call, p *project.Project) *picking {
+	return &picking{Source: NewSource(c, p), plans: plan.New(c, p), hunks: map[string]shownHunk{}}
+}
+
+// answer is the picker's screen.Source.
+func (s *picking) answer(ctx context.Context, a screen.Ask) (out screen.Answer) {
+	release, err := s.Take(ctx)
+	if err != nil {
+		return screen.Answer{Err: "called off"}
+	}
+	defer release()
+	switch a.What {
+	case screen.AskRows:
+		out.Rows, err = s.load(ctx, a, firstRows)
+	case screen.AskAll:
+		out.Rows, err = s.load(ctx, a, 0)
+	case screen.AskLook:
+		out.Look, err = s.lookAt(ctx, a)
+	case screen.AskPlan:
+		out.Plan, err = s.plan(ctx, a)
+	case screen.AskDo:
+		out.Said, out.Plan, err = s.do(ctx, a.Plan)
+	case screen.AskPin:
+		out.Said, err = s.Pin(ctx, a.ID)
+	case screen.AskName:
+		out.Said, err = s.Name(ctx, a.ID, a.Text)
+	case screen.AskLog:
+		out.Log, err = s.log(ctx)
+	case screen.AskSearch:
+		out.Found, err = s.find(ctx, a.Text)
+	case screen.AskHunks:
+		out.Hunks, err = s.hunksIn(ctx, a)
+	case screen.AskNotes:
+		out.Notes = s.notes(ctx, a.Paths)
+	}
+	if err != nil {
+		f := app.Explain(err)
+		if edited := (*restore.ChangedSinceError)(nil); errors.As(err, &edited) {
+			f.Hint = "f shows them as they are now"
+		}
+		out.Err = app.Escape(f.Message)
+		if f.Hint != "" && a.What != screen.AskLook {
+			out.Err += " (" + app.Escape(f.Hint) + ")"
+		}
+	}
+	return out
+}
+
+// report prints what was done, once the terminal is as it was. Error: of the last that was done in part.
+func (s *picking) report() (err error) {
+	for _, d := range s.done {
+		if rerr := d.Report(s.C); rerr != nil {
+			err = rerr
+		}
+	}
+	return err
+}

@@ -1,0 +1,101 @@
+package picker
+
+import (
+	"context"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// talk is the conversation up to the end of a row's turn, and the number of the line where that turn begins.
+func (s *picking) talk(ctx context.Context, r *timeline.Row) ([]screen.Line, int) {
+	l := TalkOf(ctx, s.P, r)
+	if l == nil || l.Transcript == nil {
+		return nil, 0
+	}
+	said, err := conversation.Said(ctx, s.P, l.Checkpoint, 80)
+	if err != nil {
+		return []screen.Line{screen.Text(screen.Dim, app.Escape(app.Explain(err).Message))}, 0
+	}
+	if r.Kind == timeline.Prompt && r.Checkpoint != nil {
+		for i := len(said) - 1; i > 0; i-- {
+			if said[i].Person && samePromptText(said[i].Text, r.Checkpoint.Prompt) {
+				before := talkLines(said[:i])
+				return append(append(before, nil), talkLines(said[i:])...), len(before) + 1
+			}
+		}
+	}
+	return talkLines(said), 0
+}
+
+// samePromptText compares a prompt of a transcript with that of a checkpoint, which can be cut.
+func samePromptText(said, prompt string) bool {
+	said, prompt = strings.TrimSpace(said), strings.TrimSpace(prompt)
+	return prompt != "" && (said == prompt || len(prompt) > 100 && strings.HasPrefix(said, strings.TrimSuffix(prompt, "…")))
+}
+
+// talkLines are the messages as lines, the oldest first.
+func talkLines(said []conversation.Saying) (out []screen.Line) {
+	for _, what := range said {
+		style, before := screen.Plain, ""
+		switch {
+		case what.Person:
+			style, before = screen.Bold, "> "
+		case what.Tool != "":
+			style = screen.Dim
+			out = append(out, screen.Text(style, "  "+app.Escape(what.Tool)+" "+app.FirstLine(what.Text)))
+			continue
+		}
+		if len(out) > 0 {
+			out = append(out, nil)
+		}
+		for text := range strings.SplitSeq(what.Text, "\n") {
+			out = append(out, screen.Text(style, before+screen.Ordered(screen.Untab(app.EscapeLine(strings.TrimSuffix(text, "\r"))))))
+		}
+	}
+	return out
+}
+
+const (
+	TalkPage  = 60
+	nextTalk  = 200      // records after a turn, in which its conversation is looked for
+	MostSince = 400      // messages that no checkpoint has
+	MaxSaid   = 20 << 10 // bytes of one text
+)
+
+// TalkOf is the checkpoint whose conversation a row shows: of what a prompt or a call did, the state after it,
+// which has what was said meanwhile.
+func TalkOf(ctx context.Context, p *project.Project, r *timeline.Row) *project.Listed {
+	l := r.Checkpoint
+	if l == nil {
+		return r.Target
+	}
+	if r.Side != timeline.Did || r.To == nil || r.To.ID == (manifest.CheckpointID{}) {
+		return l
+	}
+	if after, err := app.Resolve(ctx, p, r.To.ID.String()); err == nil && after.ID != l.ID && after.Transcript != nil && after.Session == l.Session {
+		return &after
+	}
+	// An end that changed no file has none, or none of its own: what the session has next holds it.
+	err := p.Query(ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(manifest.Query{Before: r.To.Seq + nextTalk, Session: l.Session}) {
+			if err != nil || c.Seq <= max(l.Seq, r.To.Seq) {
+				return err
+			}
+			if c.Transcript != nil {
+				found := project.Listed{Checkpoint: c}
+				l = &found
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return r.Checkpoint // it is gone; the messages before it are still there
+	}
+	return l
+}

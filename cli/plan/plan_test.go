@@ -1,0 +1,65 @@
+package plan
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/report"
+	"github.com/rewind-cli/rewind/cli/rows"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+)
+
+// describe is the plan that a dry run gives.
+func describe(a *restoring, r *restore.Restored, to *project.Listed) *Plan {
+	p := &Plan{Restored: r, Back: "u"}
+	a.describe(p, r, *to)
+	p.ask()
+	return p
+}
+
+// Nothing that comes from outside is in a plan raw, but for its paths.
+func TestPlanIsEscaped(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		hostile := func(what string) string {
+			return rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"say \x1b[2J", "\x1b]0;x\a", "世界 wide", "a\nb\tc", "\xff\x9b2J", "\u202eabc"})).Draw(t, what)
+		}
+		l := &project.Listed{N: rapid.IntRange(0, 2).Draw(t, "n")}
+		l.Prompt, l.Description, l.Name, l.Tool = hostile("prompt"), hostile("description"), hostile("name"), hostile("tool")
+		p := describe(&restoring{what: "restore to " + rows.Clipped(l)}, &restore.Restored{
+			Create: []string{hostile("path")}, Delete: []string{hostile("path")}, Prompts: []string{hostile("undone")},
+			Skip:         []problem.Problem{{Path: hostile("path"), Reason: hostile("reason")}},
+			Others:       []restore.OtherWork{{Agent: "claude", Session: hostile("session"), Prompt: hostile("prompt"), Paths: 2}},
+			Conversation: &conversation.Moved{},
+			Git:          &restore.GitMoved{Branch: hostile("branch"), ThenBranch: hostile("other branch")},
+		}, l)
+		shown := append([]string{p.Title, p.Question}, append(p.Others, p.Notes...)...)
+		for _, f := range p.Facts {
+			shown = append(shown, f.Text)
+		}
+		for _, text := range shown {
+			if at := app.FirstUnsafe(text); at >= 0 {
+				t.Fatalf("raw control in %q", text)
+			}
+		}
+	})
+}
+
+// The question names the checkpoint by number and prompt, what goes, whose, and how to take it back.
+func TestQuestion(t *testing.T) {
+	l := &project.Listed{N: 3}
+	l.Prompt = "add tz\nto all of it"
+	a := &restoring{what: "restore to " + rows.Clipped(l), verb: report.RestoreCheckpoint}
+	plan := describe(a, &restore.Restored{Delete: []string{"a", "b"}, Replace: []string{"c"},
+		Others: []restore.OtherWork{{Agent: "claude", Session: "5db0d5f6-0000", Paths: 2, Prompt: "parser"}}}, l)
+	if want := `restore to 3 "add tz" (deletes 2, replaces 1, 2 of claude 5db0d5f6)? u takes it back`; plan.Question != want {
+		t.Errorf("the question is %q, want %q", plan.Question, want)
+	}
+	if nothing := describe(a, &restore.Restored{}, l); nothing.Question != "" {
+		t.Errorf("nothing to do, and it asks %q", nothing.Question)
+	}
+}
