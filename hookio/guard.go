@@ -427,7 +427,7 @@ func stashArgs(args []shell.Word) (all bool, paths []shell.Word) {
 
 // interpreter looks at scripts given with -c or -e, and in here-documents.
 func (g Guarded) interpreter(inv *shell.Invocation) *Refusal {
-	for _, text := range scripts(inv) {
+	for _, text := range inv.Texts() {
 		if r := inScript(text); r != nil {
 			return r
 		}
@@ -446,17 +446,6 @@ func (g Guarded) interpreter(inv *shell.Invocation) *Refusal {
 		}
 	}
 	return nil
-}
-
-// scripts are the texts that an interpreter may run: its arguments, and here-documents.
-func scripts(inv *shell.Invocation) (texts []string) {
-	for _, a := range inv.Args {
-		texts = append(texts, a.Text)
-	}
-	for _, r := range inv.Redirects {
-		texts = append(texts, r.Body)
-	}
-	return texts
 }
 
 // writingVerbs are what scripts in other languages change files with.

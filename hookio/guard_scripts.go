@@ -44,7 +44,7 @@ func (o *outcome) scriptFile(inv *shell.Invocation) string {
 
 // interpreter looks for registered files that a script in another language speaks of and may write.
 func (o *outcome) interpreter(inv *shell.Invocation) {
-	for _, text := range scripts(inv) {
+	for _, text := range inv.Texts() {
 		if !slices.ContainsFunc(writingVerbs, func(verb string) bool { return strings.Contains(text, verb) }) {
 			continue
 		}

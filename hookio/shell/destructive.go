@@ -96,35 +96,30 @@ var readers = []string{"cat", "less", "more", "head", "tail", "grep", "rg", "jq"
 // handlesHooks reports whether a program of which nothing is known is given a file in which
 // agents' hooks stand: what it does to them cannot be seen.
 func (inv *Invocation) handlesHooks() bool {
-	if slices.Contains(readers, inv.Name) || inv.Name == "sed" && !inv.inPlace() {
-		return false
-	}
-	for _, a := range inv.Args {
-		if base := path.Base(a.Text); base == "settings.json" || base == "settings.local.json" || base == "hooks.json" {
-			return true
-		}
-	}
-	return false
+	return !slices.Contains(readers, inv.Name) && (inv.Name != "sed" || inv.inPlace()) && slices.ContainsFunc(inv.Args, func(a Word) bool {
+		base := path.Base(a.Text)
+		return base == "settings.json" || base == "settings.local.json" || base == "hooks.json"
+	})
 }
 
-// scripted reports whether an interpreter is given a script on the command line, or in a
-// here-document, that could change files or run programs.
-func (inv *Invocation) scripted() bool {
-	texts := []string{}
+// Texts are the arguments and the here-documents, which an interpreter may run.
+func (inv *Invocation) Texts() (texts []string) {
 	for _, a := range inv.Args {
 		texts = append(texts, a.Text)
 	}
 	for _, r := range inv.Redirects {
 		texts = append(texts, r.Body)
 	}
-	for _, text := range texts {
-		for _, verb := range changing {
-			if strings.Contains(text, verb) && !strings.HasPrefix(text, "-") && strings.ContainsAny(text, " (;'\"") {
-				return true
-			}
-		}
-	}
-	return false
+	return texts
+}
+
+// scripted reports whether an interpreter is given a script on the command line, or in a
+// here-document, that could change files or run programs.
+func (inv *Invocation) scripted() bool {
+	return slices.ContainsFunc(inv.Texts(), func(text string) bool {
+		return !strings.HasPrefix(text, "-") && strings.ContainsAny(text, " (;'\"") &&
+			slices.ContainsFunc(changing, func(verb string) bool { return strings.Contains(text, verb) })
+	})
 }
 
 // changing are words of such scripts.
@@ -214,11 +209,8 @@ func (inv *Invocation) HasFlag(short byte, long ...string) bool {
 		case a.Text == "--":
 			return false
 		case strings.HasPrefix(a.Text, "--"):
-			name, _, _ := strings.Cut(a.Text, "=")
-			for _, l := range long {
-				if name == l {
-					return true
-				}
+			if name, _, _ := strings.Cut(a.Text, "="); slices.Contains(long, name) {
+				return true
 			}
 		case len(a.Text) > 1 && a.Text[0] == '-' && short != 0 && strings.IndexByte(a.Text, short) > 0:
 			return true
@@ -236,12 +228,7 @@ func (inv *Invocation) Unpacks() bool {
 }
 
 func (inv *Invocation) HasWord(s string) bool {
-	for _, a := range inv.Args {
-		if a.Text == s {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(inv.Args, func(a Word) bool { return a.Text == s })
 }
 
 // inPlace recognises -i of sed, perl and ruby, with a suffix and among other

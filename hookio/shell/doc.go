@@ -1,10 +1,10 @@
 // Package shell reads a command line as a shell would, without running it: which programs it calls
 // with which words, what they would write, remove or overwrite (Walk, Destructive).
 //
-// It is our own, and no library's: mvdan.cc/sh/v3/syntax, with all its recovery, gives up at "done; rm x",
-// "echo ${a; rm x" or an unclosed here-document, and commands come broken and in other shells' words.
-// It would also cost each hook 0.1 ms at its start for two regular expressions, and 390 KB.
+// It is our own, and no library's: mvdan.cc/sh/v3/syntax v3.14 costs 270 KB of the program, and each hook 0.5 ms of
+// the 3.5 ms of its start. With all its recovery, it also gives up at "done; rm x", "echo ${a; rm x" or an unclosed
+// here-document; and agents write commands with such faults, and in the words of other shells.
 //
-// What it cannot know (a substitution, an unknown variable) it says is unknown. Its work is bounded
+// A substitution and an unknown variable have a value that this package marks as unknown. Its work is bounded
 // whatever the line.
 package shell

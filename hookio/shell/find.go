@@ -11,10 +11,7 @@ import (
 // rest below a place, len(args) standing for what it prints by itself. dir says that the file is a directory.
 // What cannot be answered by a name, as ages and sizes, holds for some file.
 func FindReaches(args []Word, at int, place, rest string, dir bool) bool {
-	begin := 0
-	for begin < len(args) && !strings.HasPrefix(args[begin].Text, "-") && args[begin].Text != "(" && args[begin].Text != "!" || begin < len(args) && findLinkOption(args[begin].Text) {
-		begin++
-	}
+	_, begin := findPlaces(args)
 	depth := strings.Count(rest, "/") + 1
 	deep := false // a directory's files come before it, so that -prune comes too late
 	for i := begin; i < len(args); i++ {
@@ -41,8 +38,6 @@ func FindReaches(args []Word, at int, place, rest string, dir bool) bool {
 	found := e.look(begin, place, rest, dir)
 	return e.reached || at == len(args) && found != no
 }
-
-func findLinkOption(s string) bool { return s == "-H" || s == "-L" || s == "-P" }
 
 // answer is that of a test of find: no, for some files, or yes.
 type answer int
@@ -216,9 +211,9 @@ func findPattern(glob string) string {
 }
 
 // find visits the commands after -exec and its relatives.
-func (w *shellWalk) find(inv *Invocation) {
+func (w *walker) find(inv *Invocation) {
 	if w.depth >= maxShellDepth {
-		w.state.commands = maxShellCommands + 1
+		w.commands = maxShellCommands + 1
 		return
 	}
 	w.depth++
@@ -233,7 +228,7 @@ func (w *shellWalk) find(inv *Invocation) {
 				end++
 			}
 			inner := &Invocation{Dir: inv.Dir, Piped: inv.Piped, ByFind: places, FindNames: args, FindAt: i}
-			if w.state.commands++; end > i+1 && !w.state.overflow() {
+			if w.commands++; end > i+1 && !w.overflow() {
 				w.resolve(inner, args[i+1:end])
 			}
 			i = end
@@ -242,17 +237,19 @@ func (w *shellWalk) find(inv *Invocation) {
 }
 
 // FindPlaces gives find's starting points.
-func FindPlaces(args []Word) (places []Word) {
-	i := 0
-	for i < len(args) && findLinkOption(args[i].Text) {
-		i++
+func FindPlaces(args []Word) []Word {
+	if from, to := findPlaces(args); from < to {
+		return args[from:to:to]
 	}
-	for i < len(args) && !strings.HasPrefix(args[i].Text, "-") && args[i].Text != "(" && args[i].Text != "!" {
-		places = append(places, args[i])
-		i++
+	return []Word{{Text: "."}}
+}
+
+// findPlaces is where among its arguments they begin and end.
+func findPlaces(args []Word) (from, to int) {
+	for from < len(args) && (args[from].Text == "-H" || args[from].Text == "-L" || args[from].Text == "-P") {
+		from++
 	}
-	if len(places) == 0 {
-		places = []Word{{Text: "."}}
+	for to = from; to < len(args) && !strings.HasPrefix(args[to].Text, "-") && args[to].Text != "(" && args[to].Text != "!"; to++ {
 	}
-	return places
+	return from, to
 }

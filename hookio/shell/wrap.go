@@ -25,7 +25,7 @@ var wrappers = map[string]struct {
 }
 
 // unwrap returns the words of the command inside, if inv is a wrapper.
-func (w *shellWalk) unwrap(inv *Invocation) (rest []Word, wrapped bool) {
+func (w *walker) unwrap(inv *Invocation) (rest []Word, wrapped bool) {
 	wrapper, ok := wrappers[inv.Name]
 	if !ok {
 		return nil, false
@@ -80,7 +80,7 @@ func (w *shellWalk) unwrap(inv *Invocation) (rest []Word, wrapped bool) {
 
 // nested follows what an invocation runs in turn: scripts in arguments, find
 // -exec, and cd, which changes where the next one runs.
-func (w *shellWalk) nested(inv *Invocation) {
+func (w *walker) nested(inv *Invocation) {
 	switch inv.Name {
 	case "sh", "bash", "zsh", "dash", "ksh", "ash", "fish":
 		w.shell(inv)
@@ -157,7 +157,7 @@ func Inner(args []Word) []Word {
 
 // bisect runs what our own command of that name is given: in a scratch directory, so that relative paths are none
 // of the project's.
-func (w *shellWalk) bisect(inv *Invocation) {
+func (w *walker) bisect(inv *Invocation) {
 	if len(inv.Args) == 0 || inv.Args[0].Text != "bisect" {
 		return
 	}
@@ -183,7 +183,7 @@ func (w *shellWalk) bisect(inv *Invocation) {
 }
 
 // difftool runs what our diff is told to show the two sides with.
-func (w *shellWalk) difftool(inv *Invocation) {
+func (w *walker) difftool(inv *Invocation) {
 	for i, a := range inv.Args {
 		if a.Text == "--" || i == 0 && a.Text != "diff" && !strings.HasPrefix(a.Text, "-") {
 			return

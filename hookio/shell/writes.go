@@ -12,49 +12,52 @@ type target struct {
 	Moves       bool
 }
 
-// removes reports whether the program deletes its operands.
-func (inv *Invocation) Removes() bool {
-	switch inv.Name {
-	case "rm", "unlink", "rmdir", "shred", "trash", "rimraf", "trash-put", "remove-item", "ri", "rd", "del", "erase":
-		return true
-	}
-	return false
-}
+// effect is what a program does to its operands.
+type effect uint8
 
-// RemovesTrees reports whether the program deletes directories with all that is in them.
-func (inv *Invocation) RemovesTrees() bool {
+const (
+	removes  effect = 1 << iota // deletes them
+	trees                       // deletes directories with all that is in them
+	rewrites                    // changes what is in them
+	affects                     // changes their names or what is known of them
+)
+
+func (inv *Invocation) effect() effect {
 	switch inv.Name {
 	case "rm":
-		return inv.HasFlag('r', "--recursive") || inv.HasFlag('R')
+		if inv.HasFlag('r', "--recursive") || inv.HasFlag('R') {
+			return removes | trees
+		}
+		return removes
+	case "unlink", "rmdir", "shred":
+		return removes
 	case "remove-item", "ri", "rd", "del", "erase", "trash", "trash-put", "rimraf":
-		return true
+		return removes | trees
+	case "truncate", "tee":
+		return rewrites
+	case "sed", "perl", "ruby":
+		if inv.inPlace() {
+			return rewrites
+		}
+	case "mv", "chmod", "chown", "touch":
+		return affects
 	}
-	return false
+	return 0
 }
 
-// changes reports whether the program changes its operands.
-func (inv *Invocation) Changes() bool {
-	switch inv.Name {
-	case "mv", "truncate", "chmod", "chown", "tee", "touch":
-		return true
-	case "sed", "perl", "ruby":
-		return inv.inPlace()
-	}
-	return inv.Removes()
-}
+// Removes reports whether the program deletes its operands.
+func (inv *Invocation) Removes() bool { return inv.effect()&removes != 0 }
+
+// RemovesTrees reports whether the program deletes directories with all that is in them.
+func (inv *Invocation) RemovesTrees() bool { return inv.effect()&trees != 0 }
 
 // Rewrites reports whether the program changes what is in its operands.
-func (inv *Invocation) Rewrites() bool {
-	switch inv.Name {
-	case "truncate", "tee":
-		return true
-	case "sed", "perl", "ruby":
-		return inv.inPlace()
-	}
-	return false
-}
+func (inv *Invocation) Rewrites() bool { return inv.effect()&rewrites != 0 }
 
-// writes lists the operands that a command changes.
+// Changes reports whether the program changes its operands.
+func (inv *Invocation) Changes() bool { return inv.effect() != 0 }
+
+// Writes lists the operands that a command changes.
 func (inv *Invocation) Writes() []target {
 	operands, into := inv.operands()
 	var out []target
@@ -64,9 +67,7 @@ func (inv *Invocation) Writes() []target {
 		}
 	}
 	switch inv.Name {
-	case "rm", "remove-item", "ri", "rd", "del", "erase", "trash", "trash-put", "rimraf":
-		add(operands, inv.RemovesTrees(), false)
-	case "unlink", "rmdir", "shred", "truncate", "touch", "mkdir", "tee", "chmod", "chown", "chgrp", "chattr", "mkfifo", "clear-content", "set-content", "add-content", "out-file", "new-item", "ed", "ex", "vim", "vi", "nano", "sponge", "strip", "upx":
+	case "touch", "mkdir", "chmod", "chown", "chgrp", "chattr", "mkfifo", "clear-content", "set-content", "add-content", "out-file", "new-item", "ed", "ex", "vim", "vi", "nano", "sponge", "strip", "upx":
 		add(operands, false, false)
 	case "patch":
 		add(operands[:min(1, len(operands))], false, false)
@@ -90,10 +91,6 @@ func (inv *Invocation) Writes() []target {
 		add(operands, true, true)
 	case "cp", "install", "rsync", "scp", "ln", "copy-item":
 		_, into = inv.Copies()
-	case "sed", "perl", "ruby":
-		if inv.inPlace() {
-			add(operands, false, false)
-		}
 	case "dd":
 		for _, w := range inv.Args {
 			if rest, ok := strings.CutPrefix(w.Text, "of="); ok {
@@ -106,6 +103,9 @@ func (inv *Invocation) Writes() []target {
 				add(inv.Args[i+1:i+2], false, false)
 			}
 		}
+	}
+	if inv.Removes() || inv.Rewrites() {
+		add(operands, inv.RemovesTrees(), false)
 	}
 	if into != nil {
 		add([]Word{*into}, false, false)

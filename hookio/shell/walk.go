@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"path"
 	"strings"
 )
@@ -20,26 +21,32 @@ type Invocation struct {
 	FindAt    int    // and which of them is the -exec
 }
 
-// shellWalk runs a script in mind: variables, cd and wrappers are followed as
+// walker runs a script in mind: variables, cd and wrappers are followed as
 // far as the text tells.
-type shellWalk struct {
+type walker struct {
 	cwd       string
 	variables map[string]string
 	visit     func(inv *Invocation)
 
-	state    shellState
-	depth    int
-	saved    []shellFrame
-	pipeline int
-	piped    []Word
+	// What the parts of a line have come to together, so that a script that runs itself again and again comes to an end.
+	commands int
+	work     int
+
+	depth int
+	saved []frame
+	piped []Word // words of the commands before in the pipeline
 }
+
+// overflow reports that the line was not looked at to its end.
+func (w *walker) overflow() bool { return w.commands > maxShellCommands || w.work > maxShellWork }
 
 // maxPiped bounds the words kept of one pipeline.
 const maxPiped = 200
 
-type shellFrame struct {
+type frame struct {
 	cwd       string
 	variables map[string]string
+	piped     []Word
 }
 
 // patternMark begins the value of a variable that takes each path which a pattern matches.
@@ -51,25 +58,31 @@ const maxValueBytes = 64 << 10
 // Walk visits each program that script runs, from the working directory
 // cwd, with HOME and PWD and what else is known in variables.
 func Walk(script, cwd string, variables map[string]string, visit func(*Invocation)) (overflow bool) {
-	w := &shellWalk{cwd: cwd, variables: variables, visit: visit}
+	w := &walker{cwd: cwd, variables: variables, visit: visit}
 	if w.variables == nil {
 		w.variables = map[string]string{}
 	}
 	w.run(script)
-	return w.state.overflow()
+	return w.overflow()
 }
 
-func (w *shellWalk) run(script string) {
+func (w *walker) run(script string) {
 	if w.depth >= maxShellDepth {
-		w.state.commands = maxShellCommands + 1
+		w.commands = maxShellCommands + 1
 		return
 	}
+	if w.work += len(script); len(script) > maxShellBytes {
+		w.work += maxShellWork
+	}
 	w.depth++
-	parseShell(script, w.depth, &w.state, w)
+	piped := w.piped
+	p := &parser{src: script, depth: w.depth, walker: w}
+	p.list(0)
+	w.piped = piped
 	w.depth--
 }
 
-func (w *shellWalk) variable(name string) (string, bool) {
+func (w *walker) variable(name string) (string, bool) {
 	if name == "PWD" && w.cwd != "" {
 		return w.cwd, true
 	}
@@ -77,24 +90,17 @@ func (w *shellWalk) variable(name string) (string, bool) {
 	return v, ok
 }
 
-func (w *shellWalk) enter() {
-	kept := make(map[string]string, len(w.variables))
-	for k, v := range w.variables {
-		kept[k] = v
-	}
-	w.saved = append(w.saved, shellFrame{w.cwd, kept})
+func (w *walker) enter() {
+	w.saved = append(w.saved, frame{w.cwd, maps.Clone(w.variables), w.piped})
 }
 
-func (w *shellWalk) leave() {
+func (w *walker) leave() {
 	last := w.saved[len(w.saved)-1]
 	w.saved = w.saved[:len(w.saved)-1]
-	w.cwd, w.variables = last.cwd, last.variables
+	w.cwd, w.variables, w.piped = last.cwd, last.variables, last.piped
 }
 
-func (w *shellWalk) command(c command) {
-	if c.pipeline != w.pipeline {
-		w.pipeline, w.piped = c.pipeline, nil
-	}
+func (w *walker) command(c command) {
 	words := c.words
 	for len(words) > 0 {
 		name, value, ok := assignment(words[0])
@@ -115,14 +121,14 @@ func (w *shellWalk) command(c command) {
 }
 
 // atHome gives the value of an assignment with its ~ replaced.
-func (w *shellWalk) atHome(value string, x Word) string {
+func (w *walker) atHome(value string, x Word) string {
 	if home, known := w.variables["HOME"]; known && (value == "~" || strings.HasPrefix(value, "~/")) && !x.quoted {
 		return home + value[1:]
 	}
 	return value
 }
 
-func (w *shellWalk) onlyAssignments(words []Word) bool {
+func (w *walker) onlyAssignments(words []Word) bool {
 	for _, x := range words {
 		if _, _, ok := assignment(x); !ok {
 			return false
@@ -131,7 +137,7 @@ func (w *shellWalk) onlyAssignments(words []Word) bool {
 	return true
 }
 
-func (w *shellWalk) assign(name, value string, dynamic bool) {
+func (w *walker) assign(name, value string, dynamic bool) {
 	if dynamic && Found(value) == "" || len(value) > maxValueBytes || len(w.variables) > 100 {
 		delete(w.variables, name)
 		return
@@ -161,7 +167,7 @@ func assignment(x Word) (name, value string, ok bool) {
 }
 
 // resolve peels wrappers off until the program is found, and visits it.
-func (w *shellWalk) resolve(inv *Invocation, words []Word) {
+func (w *walker) resolve(inv *Invocation, words []Word) {
 	cwd := w.cwd
 	for {
 		if len(words) == 0 {
@@ -187,7 +193,7 @@ func (w *shellWalk) resolve(inv *Invocation, words []Word) {
 }
 
 // chdir goes to the directory in which a wrapper runs its command. The shell has opened what it redirects before.
-func (w *shellWalk) chdir(inv *Invocation, dir Word) {
+func (w *walker) chdir(inv *Invocation, dir Word) {
 	if len(inv.Redirects) > 0 {
 		w.visit(&Invocation{Redirects: inv.Redirects, Dir: inv.Dir})
 		inv.Redirects = nil
@@ -201,14 +207,14 @@ func Program(s string) string {
 	return strings.TrimSuffix(s, ".exe")
 }
 
-func (w *shellWalk) subshell(script string) {
+func (w *walker) subshell(script string) {
 	w.enter()
 	w.run(script)
 	w.leave()
 }
 
 // shell runs sh -c's script, or the here-document that it reads.
-func (w *shellWalk) shell(inv *Invocation) {
+func (w *walker) shell(inv *Invocation) {
 	if operand, text := inv.shellOperand(); operand != nil {
 		if text {
 			w.subshell(operand.Text)
@@ -264,7 +270,7 @@ func (inv *Invocation) Script() *Word {
 	return nil
 }
 
-func (w *shellWalk) cd(args []Word) {
+func (w *walker) cd(args []Word) {
 	for len(args) > 0 && strings.HasPrefix(args[0].Text, "-") && len(args[0].Text) > 1 {
 		args = args[1:]
 	}

@@ -33,59 +33,30 @@ type redirect struct {
 type command struct {
 	words     []Word
 	redirects []redirect
-	pipeline  int // commands of one pipeline have the same number
 }
 
-// shellVisitor is told what a script holds, in the order of execution.
-type shellVisitor interface {
-	command(c command)
-	enter() // a subshell begins
-	leave()
-	variable(name string) (value string, known bool)
-}
-
-// shellParser is a reader of POSIX sh (and the bash forms that agents use) that
-// never fails: what it does not understand it takes for words.
-type shellParser struct {
+// parser is a reader of POSIX sh (and the bash forms that agents use) that
+// never fails: what it does not understand it takes for words. It hands each
+// command to the walk, in the order of execution.
+type parser struct {
 	src    string
 	pos    int
 	resume int // where the text goes on after the here-documents of this line
 	depth  int
-	v      shellVisitor
-	*shellState
+	*walker
 }
 
-// shellState is shared by the parsers of one command line's parts, so that a
-// script that runs itself again and again comes to an end.
-type shellState struct {
-	pipeline int
-	commands int
-	work     int
-}
-
-func (s *shellState) overflow() bool { return s.commands > maxShellCommands || s.work > maxShellWork }
-
-// parseShell visits a script. The state is shared with the scripts around it;
-// if it overflows, the script was not looked at to its end.
-func parseShell(script string, depth int, state *shellState, v shellVisitor) {
-	if state.work += len(script); len(script) > maxShellBytes {
-		state.work += maxShellWork
-	}
-	p := &shellParser{src: script, depth: depth, v: v, shellState: state}
-	p.list(0)
-}
-
-func (p *shellParser) at(i int) byte {
+func (p *parser) at(i int) byte {
 	if p.pos+i < len(p.src) {
 		return p.src[p.pos+i]
 	}
 	return 0
 }
 
-func (p *shellParser) more() bool { return p.pos < len(p.src) && !p.overflow() }
+func (p *parser) more() bool { return p.pos < len(p.src) && !p.overflow() }
 
 // find returns the place after the next occurrence of what, or -1.
-func (p *shellParser) find(what string) int {
+func (p *parser) find(what string) int {
 	i := strings.Index(p.src[p.pos:], what)
 	if i < 0 {
 		p.work += len(p.src) - p.pos
@@ -96,19 +67,18 @@ func (p *shellParser) find(what string) int {
 }
 
 // list parses commands up to closer, which it consumes; 0 means the end.
-func (p *shellParser) list(closer byte) {
+func (p *parser) list(closer byte) {
 	if p.depth > maxShellDepth {
 		p.commands = maxShellCommands + 1
 		return
 	}
-	p.pipeline++
-	c := command{pipeline: p.pipeline}
+	var c command
+	p.piped = nil
 	flush := func(newPipeline bool) {
 		p.emit(c)
-		if newPipeline {
-			p.pipeline++
+		if c = (command{}); newPipeline {
+			p.piped = nil
 		}
-		c = command{pipeline: p.pipeline}
 	}
 	for p.more() {
 		switch b := p.at(0); b {
@@ -154,8 +124,7 @@ func (p *shellParser) list(closer byte) {
 			p.parenthesis(&c, flush)
 		case ')':
 			p.pos++
-			flush(true)
-			if closer == ')' {
+			if flush(closer != ')'); closer == ')' {
 				return
 			}
 		case '<', '>':
@@ -173,7 +142,7 @@ func (p *shellParser) list(closer byte) {
 	p.emit(c)
 }
 
-func (p *shellParser) parenthesis(c *command, flush func(bool)) {
+func (p *parser) parenthesis(c *command, flush func(bool)) {
 	switch {
 	case p.at(1) == '(' && len(c.words) == 0:
 		if end := p.find("))"); end >= 0 { // arithmetic
@@ -187,20 +156,23 @@ func (p *shellParser) parenthesis(c *command, flush func(bool)) {
 	default:
 		p.pos++
 		flush(false)
-		p.substitution()
+		inner := p.substitution()
+		p.piped = append(p.piped, inner...)
 	}
 }
 
-// substitution parses a nested list up to its parenthesis, as a subshell.
-func (p *shellParser) substitution() {
-	p.v.enter()
+// substitution parses a nested list up to its parenthesis, as a subshell, and gives the words of its last pipeline.
+func (p *parser) substitution() (last []Word) {
+	p.enter()
 	p.depth++
 	p.list(')')
 	p.depth--
-	p.v.leave()
+	last = p.piped
+	p.leave()
+	return last
 }
 
-func (p *shellParser) simpleWord(c *command) {
+func (p *parser) simpleWord(c *command) {
 	start := p.pos
 	w := p.word()
 	if p.pos == start { // cannot be; but never stand still
@@ -233,7 +205,7 @@ func AllDigits(s string) bool {
 }
 
 // emit strips keywords and hands the command over.
-func (p *shellParser) emit(c command) {
+func (p *parser) emit(c command) {
 	for len(c.words) > 0 && isKeyword(c.words[0]) {
 		c.words = c.words[1:]
 	}
@@ -241,7 +213,7 @@ func (p *shellParser) emit(c command) {
 		return
 	}
 	if p.commands++; !p.overflow() {
-		p.v.command(c)
+		p.command(c)
 	}
 }
 
@@ -266,7 +238,7 @@ func isBare(words []Word) bool {
 	return true
 }
 
-func (p *shellParser) redirect() redirect {
+func (p *parser) redirect() redirect {
 	var r redirect
 	for _, op := range []string{"&>>", "&>", "<<<", "<<-", "<<", "<>", "<&", "<", ">>", ">|", ">&", ">"} {
 		if strings.HasPrefix(p.src[p.pos:], op) {
@@ -286,7 +258,7 @@ func (p *shellParser) redirect() redirect {
 }
 
 // hereDocument reads the body from after this line.
-func (p *shellParser) hereDocument(delimiter Word, tabs bool) string {
+func (p *parser) hereDocument(delimiter Word, tabs bool) string {
 	start := p.resume
 	if start == 0 {
 		eol := strings.IndexByte(p.src[p.pos:], '\n')
@@ -321,11 +293,11 @@ func (p *shellParser) hereDocument(delimiter Word, tabs bool) string {
 }
 
 // substitutionsIn visits the commands inside a text that the shell expands.
-func (p *shellParser) substitutionsIn(text string) {
+func (p *parser) substitutionsIn(text string) {
 	if !strings.ContainsAny(text, "$`") || p.depth > maxShellDepth {
 		return
 	}
-	q := &shellParser{src: text, depth: p.depth + 1, v: p.v, shellState: p.shellState}
+	q := &parser{src: text, depth: p.depth + 1, walker: p.walker}
 	for q.more() {
 		switch q.at(0) {
 		case '\\':

@@ -46,7 +46,7 @@ func (b *wordBuilder) word() Word {
 }
 
 // word reads up to white space or an operator.
-func (p *shellParser) word() Word {
+func (p *parser) word() Word {
 	var b wordBuilder
 	if p.at(0) == '~' {
 		p.tilde(&b)
@@ -87,14 +87,14 @@ func (p *shellParser) word() Word {
 	return b.word()
 }
 
-func (p *shellParser) tilde(b *wordBuilder) {
+func (p *parser) tilde(b *wordBuilder) {
 	end := p.pos + 1
 	for end < len(p.src) && strings.IndexByte("/ \t\r\n;&|()<>'\"\\$`", p.src[end]) < 0 {
 		end++
 	}
 	name := map[string]string{"~": "HOME", "~+": "PWD", "~-": "OLDPWD"}[p.src[p.pos:end]]
 	p.pos = end
-	if value, ok := p.v.variable(name); ok && name != "" {
+	if value, ok := p.variable(name); ok && name != "" {
 		b.quote(value)
 		return
 	}
@@ -102,7 +102,7 @@ func (p *shellParser) tilde(b *wordBuilder) {
 }
 
 // skipArray skips the elements of an array, running what they substitute.
-func (p *shellParser) skipArray() {
+func (p *parser) skipArray() {
 	for p.pos < len(p.src) && p.at(0) != ')' {
 		start := p.pos
 		p.word()
@@ -113,7 +113,7 @@ func (p *shellParser) skipArray() {
 	p.pos = min(p.pos+1, len(p.src))
 }
 
-func (p *shellParser) singleQuoted(b *wordBuilder) {
+func (p *parser) singleQuoted(b *wordBuilder) {
 	b.quoted = true
 	rest := p.src[p.pos+1:]
 	end := strings.IndexByte(rest, '\'')
@@ -127,7 +127,7 @@ func (p *shellParser) singleQuoted(b *wordBuilder) {
 }
 
 // doubleQuoted reads to the closing quote; the opening one is consumed.
-func (p *shellParser) doubleQuoted(b *wordBuilder) {
+func (p *parser) doubleQuoted(b *wordBuilder) {
 	b.quoted = true
 	for p.pos < len(p.src) {
 		switch c := p.at(0); c {
@@ -156,15 +156,17 @@ func (p *shellParser) doubleQuoted(b *wordBuilder) {
 }
 
 // expansion reads $… or `…`.
-func (p *shellParser) expansion(b *wordBuilder, inQuotes bool) {
-	if p.at(0) == '`' {
-		start := p.pos + 1
-		p.backquoted()
-		if b.listing(p.src[min(start, len(p.src)):min(p.pos, len(p.src))], inQuotes) {
-			return
+func (p *parser) expansion(b *wordBuilder, inQuotes bool) {
+	start := p.pos + 1
+	substituted := func() {
+		if inside := p.src[min(start, len(p.src)):min(p.pos, len(p.src))]; !b.listing(inside, inQuotes) {
+			b.unknown()
+			b.quote(programFound(inside))
 		}
-		b.unknown()
-		b.quote(programFound(p.src[min(start, len(p.src)):min(p.pos, len(p.src))]))
+	}
+	if p.at(0) == '`' {
+		p.backquoted()
+		substituted()
 		return
 	}
 	p.pos++
@@ -178,13 +180,9 @@ func (p *shellParser) expansion(b *wordBuilder, inQuotes bool) {
 		b.unknown()
 	case c == '(':
 		p.pos++
-		start := p.pos
+		start = p.pos
 		p.substitution()
-		if b.listing(p.src[start:min(p.pos, len(p.src))], inQuotes) {
-			return
-		}
-		b.unknown()
-		b.quote(programFound(p.src[start:min(p.pos, len(p.src))]))
+		substituted()
 	case c == '{':
 		p.braced(b)
 	case c == '\'' && !inQuotes:
@@ -207,8 +205,8 @@ func (p *shellParser) expansion(b *wordBuilder, inQuotes bool) {
 	}
 }
 
-func (p *shellParser) parameter(b *wordBuilder, name string) {
-	if value, ok := p.v.variable(name); ok && len(b.text)+len(value) <= maxValueBytes {
+func (p *parser) parameter(b *wordBuilder, name string) {
+	if value, ok := p.variable(name); ok && len(b.text)+len(value) <= maxValueBytes {
 		p.work += len(value)
 		pattern, ok := strings.CutPrefix(value, patternMark)
 		if !ok {
@@ -230,7 +228,7 @@ func (p *shellParser) parameter(b *wordBuilder, name string) {
 
 // braced reads ${name} and its relatives; only the plain form and the ones with
 // a default have a value that we know.
-func (p *shellParser) braced(b *wordBuilder) {
+func (p *parser) braced(b *wordBuilder) {
 	depth, start := 0, p.pos+1
 	for ; p.pos < len(p.src); p.pos++ {
 		switch p.at(0) {
@@ -300,7 +298,7 @@ func programFound(inside string) string {
 }
 
 // backquoted visits the commands between backquotes.
-func (p *shellParser) backquoted() {
+func (p *parser) backquoted() {
 	p.pos++
 	var inner []byte
 	for ; p.pos < len(p.src) && p.at(0) != '`'; p.pos++ {
@@ -310,14 +308,14 @@ func (p *shellParser) backquoted() {
 		inner = append(inner, p.at(0))
 	}
 	p.pos = min(p.pos+1, len(p.src))
-	q := &shellParser{src: string(inner), depth: p.depth + 1, v: p.v, shellState: p.shellState}
-	p.v.enter()
+	q := &parser{src: string(inner), depth: p.depth + 1, walker: p.walker}
+	p.enter()
 	q.list(0)
-	p.v.leave()
+	p.leave()
 }
 
 // ansiQuoted reads $'…'.
-func (p *shellParser) ansiQuoted(b *wordBuilder) {
+func (p *parser) ansiQuoted(b *wordBuilder) {
 	b.quoted = true
 	for p.pos < len(p.src) {
 		c := p.at(0)
@@ -333,7 +331,7 @@ func (p *shellParser) ansiQuoted(b *wordBuilder) {
 	}
 }
 
-func (p *shellParser) ansiEscape() string {
+func (p *parser) ansiEscape() string {
 	c := p.at(0)
 	p.pos++
 	if i := strings.IndexByte("abefnrtv", c); i >= 0 {

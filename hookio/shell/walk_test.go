@@ -148,7 +148,7 @@ func FuzzShell(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, script string) {
 		n := 0
-		w := &shellWalk{cwd: "/p", variables: map[string]string{"HOME": "/h"}}
+		w := &walker{cwd: "/p", variables: map[string]string{"HOME": "/h"}}
 		w.visit = func(inv *Invocation) { n++ }
 		w.run(script)
 		if len(w.saved) != 0 || w.depth != 0 {
