@@ -162,7 +162,7 @@ func (o *outcome) rewrite(file string, r *Rewrite) {
 }
 
 func (o *outcome) patch(text, cwd string) {
-	for _, c := range fileChanges(text) {
+	for _, c := range readPatch(text).changes {
 		file := shell.Absolute(cwd, c.file)
 		switch {
 		case c.gone:

@@ -10,9 +10,26 @@ type fileChange struct {
 	rewrite Rewrite
 }
 
-// fileChanges reads an "*** Begin Patch" text, or a unified diff. Each hunk is a swap: the lines with blanks and minuses
+// patch is what a patch's text says.
+type patch struct {
+	files   []string // that it names
+	chars   int      // the longer of what goes and what comes, in characters
+	changes []fileChange
+}
+
+// wholeFile is the size of what goes with a file that is deleted, in characters: it is not known.
+const wholeFile = 1 << 10
+
+// readPatch reads an "*** Begin Patch" text, or a unified diff. Each hunk is a swap: the lines with blanks and minuses
 // in front for those with blanks and pluses.
-func fileChanges(text string) (changes []fileChange) {
+func readPatch(text string) (p patch) {
+	plus, minus := 0, 0
+	name := func(f string) string {
+		if f = strings.TrimRight(f, "\r"); f != "" && f != "/dev/null" && len(p.files) < maxFiles {
+			p.files = append(p.files, f)
+		}
+		return f
+	}
 	var c *fileChange
 	var old, new strings.Builder
 	added := false // the file is new: its lines are its content
@@ -32,22 +49,26 @@ func fileChanges(text string) (changes []fileChange) {
 	begin := func(file string, isNew bool) {
 		hunk()
 		added = isNew
-		if len(changes) < maxFiles {
-			changes = append(changes, fileChange{file: strings.TrimRight(file, "\r")})
+		if len(p.changes) < maxFiles {
+			p.changes = append(p.changes, fileChange{file: file})
 		}
-		c = &changes[len(changes)-1]
+		c = &p.changes[len(p.changes)-1]
 	}
 	var from string // the old name in a unified diff
 	marked := strings.Contains(text, "*** Begin Patch")
 	for line := range strings.SplitSeq(text, "\n") {
 		if marked {
-			if f, ok := strings.CutPrefix(line, "*** Move to: "); ok && c != nil {
-				c.to = strings.TrimRight(f, "\r")
+			if f, ok := strings.CutPrefix(line, "*** Move to: "); ok {
+				if f = name(f); c != nil {
+					c.to = f
+				}
 				continue
 			}
 			if f, ok := cutPrefixes(line, "*** Add File: ", "*** Update File: ", "*** Delete File: "); ok {
-				begin(f, line[4] == 'A')
-				c.gone = line[4] == 'D'
+				begin(name(f), line[4] == 'A')
+				if c.gone = line[4] == 'D'; c.gone {
+					minus += wholeFile
+				}
 				continue
 			}
 			if strings.HasPrefix(line, "*** ") {
@@ -55,10 +76,10 @@ func fileChanges(text string) (changes []fileChange) {
 			}
 		} else if f, ok := strings.CutPrefix(line, "--- "); ok {
 			hunk()
-			c, from = nil, diffName(f)
+			c, from = nil, name(diffName(f))
 			continue
 		} else if f, ok := strings.CutPrefix(line, "+++ "); ok {
-			to := diffName(f)
+			to := name(diffName(f))
 			if to == "/dev/null" {
 				begin(from, false)
 				c.gone = true
@@ -80,8 +101,10 @@ func fileChanges(text string) (changes []fileChange) {
 		case strings.HasPrefix(line, "@@"):
 			hunk()
 		case strings.HasPrefix(line, "+"):
+			plus += len(line) - 1
 			new.WriteString(line[1:] + "\n")
 		case strings.HasPrefix(line, "-"):
+			minus += len(line) - 1
 			old.WriteString(line[1:] + "\n")
 		case strings.HasPrefix(line, " "):
 			old.WriteString(line[1:] + "\n")
@@ -89,7 +112,18 @@ func fileChanges(text string) (changes []fileChange) {
 		}
 	}
 	hunk()
-	return changes
+	p.chars = max(plus, minus)
+	return p
+}
+
+// cutPrefixes cuts the prefix that s begins with.
+func cutPrefixes(s string, prefixes ...string) (rest string, ok bool) {
+	for _, p := range prefixes {
+		if rest, ok = strings.CutPrefix(s, p); ok {
+			return rest, true
+		}
+	}
+	return "", false
 }
 
 func diffName(f string) string {

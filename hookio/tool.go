@@ -204,7 +204,7 @@ func (d *payloadDecoder) finishTool() {
 			in.patch = in.command
 		}
 		if in.patch != "" {
-			p := parsePatch(in.patch)
+			p := readPatch(in.patch)
 			t.Files = append(t.Files, p.files...)
 			t.ChangedChars += p.chars
 			t.WholeFile = false
@@ -275,56 +275,6 @@ func classOf(agent Agent, name string) Class {
 		}
 	}
 	return OtherTool
-}
-
-type patch struct {
-	files []string
-	chars int
-}
-
-// parsePatch finds the files of an "*** Begin Patch" text, or of a unified
-// diff, and the size of the change.
-func parsePatch(text string) patch {
-	var p patch
-	var added, removed int
-	add := func(f string) {
-		if f = strings.TrimRight(f, "\r"); f != "" && f != "/dev/null" && len(p.files) < maxFiles {
-			p.files = append(p.files, f)
-		}
-	}
-	marked := strings.Contains(text, "*** Begin Patch")
-	for line := range strings.SplitSeq(text, "\n") {
-		if marked {
-			if f, ok := cutPrefixes(line, "*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "); ok {
-				add(f)
-				if strings.HasPrefix(line, "*** Delete") {
-					removed += 1 << 10 // unknown, but a whole file
-				}
-				continue
-			}
-		} else if f, ok := cutPrefixes(line, "--- ", "+++ "); ok {
-			f, _, _ = strings.Cut(f, "\t")
-			add(strings.TrimPrefix(strings.TrimPrefix(f, "a/"), "b/"))
-			continue
-		}
-		switch {
-		case strings.HasPrefix(line, "+"):
-			added += len(line) - 1
-		case strings.HasPrefix(line, "-"):
-			removed += len(line) - 1
-		}
-	}
-	p.chars = max(added, removed)
-	return p
-}
-
-func cutPrefixes(s string, prefixes ...string) (rest string, ok bool) {
-	for _, p := range prefixes {
-		if rest, ok = strings.CutPrefix(s, p); ok {
-			return rest, true
-		}
-	}
-	return "", false
 }
 
 // maxArgument bounds what is kept of a call to be shown in a line: it leaves room for a root
