@@ -1,6 +1,7 @@
 package hookio
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -59,6 +60,32 @@ func (o *outcome) interpreter(inv *shell.Invocation) {
 		}
 	}
 }
+
+// interpreter looks at scripts given with -c or -e, and in here-documents.
+func (g Guarded) interpreter(inv *shell.Invocation) *Refusal {
+	for _, text := range inv.Texts() {
+		if r := inScript(text); r != nil {
+			return r
+		}
+		for i := range g.Protected {
+			p := &g.Protected[i]
+			around := path.Base(path.Dir(p.Dir))
+			if !p.Survives && inside(splitAbs(p.Dir), splitAbs(g.Root)) && (strings.Contains(text, "'"+around+"'") || strings.Contains(text, `"`+around+`"`)) &&
+				slices.ContainsFunc([]string{"rmtree", "rmSync", "rm_r", "remove_tree"}, func(verb string) bool { return strings.Contains(text, verb) }) {
+				return refuseRemove(inv.Name, p.Dir)
+			}
+			if strings.Contains(text, p.Dir) || strings.Contains(text, tail(p.Dir)) {
+				if slices.ContainsFunc(writingVerbs, func(verb string) bool { return strings.Contains(text, verb) }) {
+					return refuseWrite(p.Dir)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// writingVerbs are what scripts in other languages change files with.
+var writingVerbs = []string{"rmtree", "unlink", "remove", "write", "rename", "move", "rmdir", "rmSync", "rm(", "truncate", "delete", "'w'", `"w"`, "'wb'", `"wb"`, "'a'", `"a"`, "'r+'", `"r+"`, "rm_r", "copy"}
 
 // runners are what a script in another language runs a program with.
 var runners = []string{"system", "popen", "Popen", "subprocess", "exec", "spawn", "check_call", "check_output", "getoutput", "backtick", "qx", "%x", "Open3", "`", "Deno.Command", "Bun.$", "shell"}

@@ -127,6 +127,12 @@ func globPart(pattern, name string) bool {
 	return ok && err == nil
 }
 
+// tail is a path's last two components.
+func tail(dir string) string {
+	parts := splitAbs(dir)
+	return strings.Join(parts[max(0, len(parts)-2):], "/")
+}
+
 // splitAbs splits an absolute path; nil for anything else, [""] never.
 func splitAbs(p string) []string {
 	p = strings.ReplaceAll(p, `\`, "/")
