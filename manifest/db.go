@@ -120,6 +120,9 @@ func (db *DB) Unfolded() int {
 	return len(s.fresh) + len(s.touches)
 }
 
+// Last is the sequence number of the newest entry of the log that the DB knows.
+func (db *DB) Last() uint64 { return db.now().last }
+
 func (db *DB) now() *state {
 	db.mu.Lock()
 	defer db.mu.Unlock()

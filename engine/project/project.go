@@ -59,6 +59,8 @@ type Project struct {
 	due    *account.KnownStore // the registry's line of this store, where it has to change
 	Copied bool                // the store's id is of another directory
 
+	open open
+
 	mirrorErr error // why settings have no copy beside the mirror
 
 	// Of one that has just been made: what another directory at its path has left, and the older program in it.

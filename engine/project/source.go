@@ -7,6 +7,7 @@ import (
 	"iter"
 	"path/filepath"
 	"strconv"
+	"sync"
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -65,26 +66,64 @@ func (s logSource) Dir(id oid.ID) (manifest.Dir, error) {
 	return manifest.ParseDir(data)
 }
 
-// Query opens the database for one question and closes it again: Badger is
-// held no longer than that.
+// Query asks the database, which has all that is in the log by then. It stays open until nobody uses the store any more,
+// so a caller that asks several times takes Use first.
 func (p *Project) Query(ctx context.Context, ask func(*manifest.DB) error) error {
 	release, err := p.Use(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
+	db, err := p.database(ctx)
+	if err == nil {
+		err = ask(db)
+	}
+	return p.Classify(err)
+}
+
+// database is the open database of those who use the store, opened anew if the log has grown. The caller uses the store.
+func (p *Project) database(ctx context.Context) (*manifest.DB, error) {
+	p.open.Lock()
+	defer p.open.Unlock()
+	if n := len(p.open.databases); n > 0 {
+		db := p.open.databases[n-1]
+		if last, err := p.Store.Last(); err == nil && last.Seq == db.Last() {
+			return db, nil
+		}
+	}
 	db, err := manifest.Open(ctx, p.DatabaseOptions(), p.Log())
 	if err == nil && p.ReadOnly == nil && db.Unfolded() > foldAsking {
 		db, err = p.refold(ctx, db)
 	}
-	if err != nil {
-		return p.Classify(err)
+	if err == nil {
+		p.open.databases = append(p.open.databases, db)
 	}
-	err = ask(db)
-	if cerr := db.Close(); err == nil {
-		err = cerr
+	return db, err
+}
+
+// open are the databases that questions have opened, the newest last, and how many use the store.
+type open struct {
+	sync.Mutex
+	users     int
+	databases []*manifest.DB
+}
+
+func (o *open) enter() {
+	o.Lock()
+	o.users++
+	o.Unlock()
+}
+
+func (o *open) leave() {
+	o.Lock()
+	defer o.Unlock()
+	if o.users--; o.users > 0 {
+		return
 	}
-	return p.Classify(err)
+	for _, db := range o.databases {
+		_ = db.Close() // it was only read
+	}
+	o.databases = nil
 }
 
 // foldAsking is how many checkpoints a question reads in memory (10,000 take a
@@ -111,12 +150,19 @@ func (p *Project) DatabaseOptions() manifest.Options {
 	}
 }
 
-// Use takes the shared users lock, which keeps gc from unlinking what we look at.
+// Use takes the shared users lock, which keeps gc from unlinking what we look at, and keeps the database open.
 func (p *Project) Use(ctx context.Context) (release func(), err error) {
 	ctx, cancel := p.Wait(ctx)
 	defer cancel()
-	release, err = p.Store.Use(ctx)
-	return release, p.Classify(err)
+	unlock, err := p.Store.Use(ctx)
+	if err != nil {
+		return nil, p.Classify(err)
+	}
+	p.open.enter()
+	return sync.OnceFunc(func() {
+		p.open.leave()
+		unlock()
+	}), nil
 }
 
 // Classify turns the store's errors into the engine's.

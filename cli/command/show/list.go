@@ -105,6 +105,11 @@ func runList(ctx context.Context, c *app.Call, o listFlags) error {
 	if err != nil {
 		return err
 	}
+	release, err := p.Hold(ctx) // the rows, then what they changed
+	if err != nil {
+		return err
+	}
+	defer release()
 	if c.Flags.Changed("session") || c.Session != "" {
 		s, err := conversation.SessionNamed(ctx, p, c.Session)
 		if err != nil {
@@ -119,7 +124,7 @@ func runList(ctx context.Context, c *app.Call, o listFlags) error {
 	}
 	all := c.JSON || o.oneline // they promise every checkpoint
 	options := timeline.Options{Folded: all || o.all, Safety: o.all, Only: all, Filter: filter}
-	l := &listing{c: c, p: p, filtered: o.filtered(c)}
+	l := &listing{c: c, p: p, filtered: o.filtered(c), release: release}
 	if !o.oneline {
 		l.present, l.unseen = rows.Look(ctx, p)
 		if err := ctx.Err(); err != nil {
@@ -219,6 +224,7 @@ func (o *listFlags) filtered(c *app.Call) bool {
 type listing struct {
 	c           *app.Call
 	p           *project.Project
+	release     func()            // of the store
 	present     *timeline.Present // nil: the tree was not looked at
 	unseen      string            // why
 	filtered    bool

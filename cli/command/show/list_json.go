@@ -90,11 +90,6 @@ const maxDiffs = 1000
 // document prints the rows as JSON.
 func (l *listing) document(ctx context.Context) error {
 	v := ListView{Checkpoints: []listedView{}, Now: nowView{Known: l.present != nil, Reason: l.unseen}}
-	release, err := l.p.Hold(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
 	whose, err := l.owners(ctx)
 	if err != nil {
 		return err

@@ -27,11 +27,6 @@ func (l *listing) print(ctx context.Context) error {
 		},
 	}
 	whose := rows.SessionLabels(l.rows)
-	release, err := l.p.Hold(ctx) // the rows, then what they changed
-	if err != nil {
-		return err
-	}
-	defer release()
 	others, err := l.others(ctx, whose)
 	if err != nil {
 		return err
@@ -60,6 +55,7 @@ func (l *listing) print(ctx context.Context) error {
 			t.Rows[i][1] = ""
 		}
 	}
+	l.release() // the person may read for as long as they like
 	return o.Paged(ctx, l.c.Env, func() error {
 		t.Write(o.Color, func(s string) { o.Line("%s", s) })
 		l.printRest()

@@ -94,6 +94,11 @@ type shown struct {
 }
 
 func gatherShow(ctx context.Context, p *project.Project, l project.Listed, files, coverage bool) (*shown, error) {
+	release, err := p.Hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	s := &shown{Listed: l, withFiles: files, withCov: coverage}
 	changes, err := inspect.Changes(ctx, p, l.Checkpoint)
 	if err != nil {
@@ -122,11 +127,6 @@ func gatherShow(ctx context.Context, p *project.Project, l project.Listed, files
 
 // ownChanges finds the changes of the checkpoint's row.
 func (s *shown) ownChanges(ctx context.Context, p *project.Project) error {
-	release, err := p.Hold(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
 	var now *timeline.Present
 	r, err := timeline.RowOf(ctx, p, s.Seq, func() *timeline.Present {
 		if s.Kind != manifest.Manual {
