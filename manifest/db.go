@@ -120,6 +120,12 @@ func (db *DB) Unfolded() int {
 	return len(s.fresh) + len(s.touches)
 }
 
+// Extend adds what the log has by now. No query may be under way. After an error the DB is of no use.
+func (db *DB) Extend(ctx context.Context) error {
+	s := db.now()
+	return s.applyAll(ctx, db.src, s.last+1, Skip)
+}
+
 // Last is the sequence number of the newest entry of the log that the DB knows.
 func (db *DB) Last() uint64 { return db.now().last }
 

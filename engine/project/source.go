@@ -76,18 +76,25 @@ func (p *Project) Query(ctx context.Context, ask func(*manifest.DB) error) error
 	defer release()
 	db, err := p.database(ctx)
 	if err == nil {
+		defer p.open.asked()
 		err = ask(db)
 	}
 	return p.Classify(err)
 }
 
-// database is the open database of those who use the store, opened anew if the log has grown. The caller uses the store.
+// database is the open database of those who use the store, with what the log has by now. The caller uses the store, and
+// calls asked when its question is answered.
 func (p *Project) database(ctx context.Context) (*manifest.DB, error) {
 	p.open.Lock()
 	defer p.open.Unlock()
 	if n := len(p.open.databases); n > 0 {
 		db := p.open.databases[n-1]
-		if last, err := p.Store.Last(); err == nil && last.Seq == db.Last() {
+		last, err := p.Store.Last()
+		if err == nil && last.Seq > db.Last() && p.open.asking == 0 {
+			err = db.Extend(ctx)
+		}
+		if err == nil && last.Seq == db.Last() {
+			p.open.asking++
 			return db, nil
 		}
 	}
@@ -97,15 +104,23 @@ func (p *Project) database(ctx context.Context) (*manifest.DB, error) {
 	}
 	if err == nil {
 		p.open.databases = append(p.open.databases, db)
+		p.open.asking++
 	}
 	return db, err
 }
 
-// open are the databases that questions have opened, the newest last, and how many use the store.
+// open are the databases that questions have opened, the newest last.
 type open struct {
 	sync.Mutex
-	users     int
+	users     int // of the store
+	asking    int // questions that are not answered yet
 	databases []*manifest.DB
+}
+
+func (o *open) asked() {
+	o.Lock()
+	o.asking--
+	o.Unlock()
 }
 
 func (o *open) enter() {

@@ -183,15 +183,21 @@ func Do(ctx context.Context, p *project.Project, o Options, kind manifest.Operat
 	r := &Run{Project: p, Ctx: ctx, Options: o}
 	r.Op.Kind, r.Op.Session, r.Op.Args = kind, o.By, cutArgs(o.Args)
 	done, err := r.run(choose)
-	if err == nil {
-		done.Forgotten = r.forgotten
-		r.leaveNotice(done)
+	if err != nil {
+		return done, err
 	}
-	if err == nil && !o.DryRun {
+	done.Forgotten = r.forgotten
+	if !o.DryRun {
 		maintain.FinishForgetting(ctx, p)
+	}
+	if release, err := p.Use(ctx); err == nil { // else each asks for itself
+		defer release()
+	}
+	r.leaveNotice(done)
+	if !o.DryRun {
 		WriteHistory(ctx, p)
 	}
-	return done, err
+	return done, nil
 }
 
 func (r *Run) run(choose func(*Run) (*treeio.Plan, error)) (_ *Restored, err error) {

@@ -105,11 +105,6 @@ func runList(ctx context.Context, c *app.Call, o listFlags) error {
 	if err != nil {
 		return err
 	}
-	release, err := p.Hold(ctx) // the rows, then what they changed
-	if err != nil {
-		return err
-	}
-	defer release()
 	if c.Flags.Changed("session") || c.Session != "" {
 		s, err := conversation.SessionNamed(ctx, p, c.Session)
 		if err != nil {
@@ -124,7 +119,7 @@ func runList(ctx context.Context, c *app.Call, o listFlags) error {
 	}
 	all := c.JSON || o.oneline // they promise every checkpoint
 	options := timeline.Options{Folded: all || o.all, Safety: o.all, Only: all, Filter: filter}
-	l := &listing{c: c, p: p, filtered: o.filtered(c), release: release}
+	l := &listing{c: c, p: p, filtered: o.filtered(c)}
 	if !o.oneline {
 		l.present, l.unseen = rows.Look(ctx, p)
 		if err := ctx.Err(); err != nil {
@@ -132,6 +127,10 @@ func runList(ctx context.Context, c *app.Call, o listFlags) error {
 		}
 		options.Present = l.present
 	}
+	if l.release, err = p.Hold(ctx); err != nil { // the rows, then what they changed
+		return err
+	}
+	defer l.release()
 	if err := l.read(ctx, timeline.New(p, options), o.limit, o.all); err != nil {
 		return err
 	}
