@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -169,6 +170,10 @@ func (p *RepackPlan) group(ctx context.Context, group []*planned, remark func(Co
 	if err != nil {
 		return false, err
 	}
+	if listed, err := p.listed(group); !listed || err != nil {
+		release()
+		return false, err
+	}
 	b := &Batch{s: p.s, dense: true}
 	if err = p.pin(names(group)); err == nil {
 		err = p.copy(ctx, b, group)
@@ -195,6 +200,14 @@ func (p *RepackPlan) group(ctx context.Context, group []*planned, remark func(Co
 		return false, errors.Join(err, b.finish())
 	}
 	defer unlock(a)
+	err = p.s.notice() // a repair may have come between
+	listed := false
+	if err == nil {
+		listed, err = p.listed(group)
+	}
+	if !listed || err != nil {
+		return false, errors.Join(err, b.finish())
+	}
 	if err := p.remark(remark); err != nil {
 		return false, errors.Join(err, b.Discard())
 	}
@@ -206,6 +219,18 @@ func (p *RepackPlan) group(ctx context.Context, group []*planned, remark func(Co
 		return false, err
 	}
 	return true, p.s.sweep(going, p.o.Purge)
+}
+
+// listed reports whether the store still has the packs of the plan as the plan knows them. Others may have their names after a
+// repair, and what was added to a pack since is not in what the plan knows of one that left the list.
+func (p *RepackPlan) listed(group []*planned) (bool, error) {
+	packs, err := p.s.snapshot()
+	for _, k := range group {
+		if !slices.Contains(packs, k.pack) {
+			return false, err
+		}
+	}
+	return true, err
 }
 
 func names(group []*planned) map[packName]bool {
@@ -359,11 +384,13 @@ func (s *Store) sweep(packs []*planned, purge bool) error {
 		return err
 	}
 	errs := []error{s.removeTemporary(), s.syncDir()}
+	now, err := s.Generation()
+	errs = append(errs, err)
 	for _, k := range packs { // no other process uses the store, and an open file keeps its space
 		errs = append(errs, k.pack.closeFile())
 	}
 	s.mu.Lock()
-	s.ready = false
+	s.ready, s.generation = false, now // what else this process knows of the packs is as it was
 	s.mu.Unlock()
 	return errors.Join(errs...)
 }

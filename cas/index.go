@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -49,6 +50,8 @@ const (
 	maxIndexCount = math.MaxInt32
 )
 
+// An index is mapped as long as anybody has it: its pack may leave the list of packs while another goroutine, or a plan of
+// the same one, still reads it. What reads mapped bytes keeps the index alive until it has.
 type index struct {
 	release func() error
 	covered int64
@@ -168,9 +171,11 @@ func openIndex(fsys vfs.FS, dir string, name packName, store [16]byte) *index {
 		return nil
 	}
 	x.release = release
+	runtime.AddCleanup(x, func(release func() error) { release() }, release)
 	return x
 }
 
+// close gives the mapping back at once. Nobody else may have the index.
 func (x *index) close() {
 	if x != nil && x.release != nil {
 		x.release() // nothing was written, nothing can be lost
@@ -182,6 +187,7 @@ func (x *index) close() {
 func (x *index) intact() bool {
 	if !x.checked {
 		x.checked = xxhash.Sum64(x.body) == x.bodySum
+		runtime.KeepAlive(x)
 	}
 	return x.checked
 }
@@ -192,17 +198,23 @@ func (x *index) commitCount() int { return len(x.commits) / indexCommit }
 
 func (x *index) commit(i int) commitRef {
 	b := x.commits[i*indexCommit:]
-	return commitRef{binary.LittleEndian.Uint64(b), int64(binary.LittleEndian.Uint64(b[8:]))}
+	c := commitRef{binary.LittleEndian.Uint64(b), int64(binary.LittleEndian.Uint64(b[8:]))}
+	runtime.KeepAlive(x)
+	return c
 }
 
 func (x *index) block(i int) blockRef {
 	b := x.blocks[i*indexBlock:]
-	return blockRef{int64(binary.LittleEndian.Uint64(b)), int32(binary.LittleEndian.Uint32(b[8:]))}
+	ref := blockRef{int64(binary.LittleEndian.Uint64(b)), int32(binary.LittleEndian.Uint32(b[8:]))}
+	runtime.KeepAlive(x)
+	return ref
 }
 
 func (x *index) object(i int) located {
 	b := x.places[i*indexPlace:]
-	return located{oid.ID(x.ids[i*32:]), binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint16(b[4:])}
+	o := located{oid.ID(x.ids[i*32:]), binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint16(b[4:])}
+	runtime.KeepAlive(x)
+	return o
 }
 
 // search returns the first object whose id begins with key, or has key as
@@ -210,7 +222,9 @@ func (x *index) object(i int) located {
 // wrong; it does not panic.
 func (x *index) search(key []byte) (blockRef, int, bool) {
 	i := x.firstAt(key)
-	if i >= x.objects() || !bytes.Equal(x.ids[i*32:i*32+len(key)], key) {
+	found := i < x.objects() && bytes.Equal(x.ids[i*32:i*32+len(key)], key)
+	runtime.KeepAlive(x)
+	if !found {
 		return blockRef{}, 0, false
 	}
 	o := x.object(i)
@@ -233,6 +247,7 @@ func (x *index) firstAt(key []byte) int {
 			hi = mid
 		}
 	}
+	runtime.KeepAlive(x)
 	return lo
 }
 

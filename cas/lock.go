@@ -117,16 +117,13 @@ func (s *Store) Use(ctx context.Context) (release func(), err error) {
 
 // notice forgets what is known of the packs if a gc or repair came between.
 func (s *Store) notice() error {
-	s.mu.RLock()
-	ready := s.ready
-	s.mu.RUnlock()
 	now, err := s.Generation()
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if ready && now != s.generation {
+	if len(s.packs) > 0 && now != s.generation {
 		s.leaveAll()
 	}
 	s.generation = now

@@ -375,7 +375,7 @@ func (p *RepackPlan) pin(going map[packName]bool) error {
 			continue
 		}
 		from := 0
-		if old := known[k.name]; old != nil {
+		if old := known[k.name]; old != nil && old.pack == k {
 			for _, x := range old.bases {
 				p.pinned[x] = true
 			}

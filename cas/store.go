@@ -143,17 +143,17 @@ func (s *Store) forget() error {
 	}
 	for _, at := range s.left {
 		if p := at.Value(); p != nil {
-			errs = append(errs, p.closeFile())
+			errs = append(errs, p.close())
 		}
 	}
 	s.packs, s.left, s.ready, s.thorough = nil, nil, false, false
 	return errors.Join(errs...)
 }
 
-// leave lets go of a pack that is no longer listed. Its file stays open, because a reader that found a place in it may be
-// reading: the garbage collector closes it after the last reader, and Close closes what is left. The caller holds mu.
+// leave lets go of a pack that is no longer listed. Its file stays open and its index mapped, because a reader that found a
+// place in it may be reading: the garbage collector closes both after the last reader, and Close closes what is left. The
+// caller holds mu.
 func (s *Store) leave(p *pack) {
-	p.index.close()
 	s.left = append(s.left, weak.Make(p))
 }
 
