@@ -44,8 +44,7 @@ func eventOf(e *hookio.Event, env account.Env, start time.Time) hook.Event {
 		Dir: dir, Exact: by == hookio.ExportedRoot, Fixed: by != "" && by != hookio.ExportedRoot && by != hookio.WorkingDir, Cwd: e.Cwd,
 		Source: e.Source, Previous: e.PreviousSessionID, Process: env.Getenv("CLAUDE_PID"),
 	}
-	out.Kind, out.Moment = momentOf(e)
-	out.Class, out.Edge = windowOf(e)
+	describe(e, &out)
 	if out.Class != manifest.WindowNone {
 		out.Writes, out.Background = hookio.Writes(e, env.Home), e.Tool.Background
 	}
@@ -79,70 +78,43 @@ func eventOf(e *hookio.Event, env account.Env, start time.Time) hook.Event {
 	return out
 }
 
-// windowOf says what the event begins or ends: a call of a tool that can write, or a part of the conversation.
-func windowOf(e *hookio.Event) (manifest.WindowClass, manifest.WindowEdge) {
-	edge := manifest.WindowOpen
+// describe says of which kind a checkpoint of the event is, which of the tiers' moments it is, and what it begins or ends:
+// a call of a tool that can write, or a part of the conversation. Editing tools, tools of MCP servers and tools that we do
+// not know are edits; after a tool only a shell command is a moment.
+func describe(e *hookio.Event, out *hook.Event) {
 	switch e.Kind {
 	case hookio.SessionStart:
-		return manifest.WindowNone, manifest.WindowStart
+		out.Kind, out.Moment, out.Edge = manifest.SessionStart, settings.SessionStart, manifest.WindowStart
 	case hookio.Prompt:
-		return manifest.WindowNone, manifest.WindowPrompt
+		out.Kind, out.Moment, out.Edge = manifest.Prompt, settings.Prompt, manifest.WindowPrompt
 	case hookio.Stop:
-		return manifest.WindowNone, manifest.WindowStop
+		out.Kind, out.Moment, out.Edge = manifest.Stop, settings.Stop, manifest.WindowStop
 	case hookio.SubagentStop:
-		return manifest.WindowNone, manifest.WindowSubagentStop
+		out.Kind, out.Moment, out.Edge = manifest.Stop, settings.SubagentStop, manifest.WindowSubagentStop
 	case hookio.SessionEnd:
-		return manifest.WindowNone, manifest.WindowEnd
+		out.Kind, out.Moment, out.Edge = manifest.SessionEnd, settings.SessionEnd, manifest.WindowEnd
 	case hookio.PreTool:
+		out.Kind = manifest.PreTool
+		describeCall(&e.Tool, out, manifest.WindowOpen, settings.PreEdit, settings.PreShell)
 	case hookio.PostTool:
-		edge = manifest.WindowClose
-	default:
-		return manifest.WindowNone, 0
+		out.Kind = manifest.PostTool
+		describeCall(&e.Tool, out, manifest.WindowClose, "", settings.PostShell)
 	}
-	switch e.Tool.Class {
-	case hookio.Edit:
-		if e.Tool.Failed {
-			return manifest.WindowNone, edge // it did nothing: see attribution
-		}
-		return manifest.WindowEdit, edge
-	case hookio.Shell:
-		return manifest.WindowShell, edge
-	case hookio.MCP, hookio.OtherTool:
-		return manifest.WindowOther, edge
-	}
-	return manifest.WindowNone, 0
 }
 
-// momentOf says of which kind a checkpoint of an event is, and which of the tiers' moments it is.
-// Editing tools, tools of MCP servers and tools that we do not know are edits; after a tool only a
-// shell command is a moment.
-func momentOf(e *hookio.Event) (kind manifest.CheckpointKind, moment string) {
-	switch e.Kind {
-	case hookio.SessionStart:
-		return manifest.SessionStart, settings.SessionStart
-	case hookio.Prompt:
-		return manifest.Prompt, settings.Prompt
-	case hookio.Stop:
-		return manifest.Stop, settings.Stop
-	case hookio.SubagentStop:
-		return manifest.Stop, settings.SubagentStop
-	case hookio.SessionEnd:
-		return manifest.SessionEnd, settings.SessionEnd
-	case hookio.PreTool:
-		switch e.Tool.Class {
-		case hookio.Edit, hookio.MCP, hookio.OtherTool:
-			return manifest.PreTool, settings.PreEdit
-		case hookio.Shell:
-			return manifest.PreTool, settings.PreShell
+// describeCall is describe for a tool's call, with the moments of edits and of shell commands.
+func describeCall(t *hookio.Tool, out *hook.Event, edge manifest.WindowEdge, edits, commands string) {
+	switch t.Class {
+	case hookio.Edit:
+		out.Moment, out.Edge = edits, edge
+		if !t.Failed { // else it did nothing: see attribution
+			out.Class = manifest.WindowEdit
 		}
-		return manifest.PreTool, ""
-	case hookio.PostTool:
-		if e.Tool.Class == hookio.Shell {
-			return manifest.PostTool, settings.PostShell
-		}
-		return manifest.PostTool, ""
+	case hookio.Shell:
+		out.Class, out.Moment, out.Edge = manifest.WindowShell, commands, edge
+	case hookio.MCP, hookio.OtherTool:
+		out.Class, out.Moment, out.Edge = manifest.WindowOther, edits, edge
 	}
-	return "", ""
 }
 
 // exports gives the text that tells the agent's shell of session and project, and where rewind is.
