@@ -110,5 +110,7 @@ func runWorker(words []string, env account.Env) {
 		return // the next hook finds the same, and tells
 	}
 	defer p.Close()
-	hook.NoteHookFailure(p, hook.Work(ctx, p, o))
+	if err := hook.Work(ctx, p, o); err != nil { // success says nothing about hooks
+		p.NoteHookError(err)
+	}
 }

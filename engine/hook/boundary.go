@@ -16,8 +16,7 @@ func (c *Call) Boundary(ctx context.Context, before manifest.CheckpointID, then,
 	c.Leave()
 	id, err := c.boundary(ctx, before, then, now)
 	c.note(err)
-	c.Project.NoteHookError(c.failure)
-	return id, c.failure
+	return id, c.report()
 }
 
 func (c *Call) boundary(ctx context.Context, before manifest.CheckpointID, then, now []string) (id manifest.CheckpointID, err error) {
@@ -33,14 +32,9 @@ func (c *Call) boundary(ctx context.Context, before manifest.CheckpointID, then,
 	if b.Entries, b.Checkpoint = now, (manifest.CheckpointID{}); len(now) > 0 {
 		bind = append(bind, b)
 	}
-	saved, err := save(ctx, c.Project, saveOptions{
-		Options:  checkpoint.Options{Kind: e.Kind, By: e.By, ID: id, OnlyIfChanged: e.Kind != manifest.Prompt},
-		Deadline: e.Time.Add(c.budget()),
-		Session:  c.sessionRecord(),
-		Bind:     bind,
-		Detach:   func() error { return c.Detach(WorkOptions{}) },
-		Note:     c.remember,
-	})
+	o := c.saving(checkpoint.Options{ID: id, OnlyIfChanged: e.Kind != manifest.Prompt})
+	o.Bind = bind
+	saved, err := save(ctx, c.Project, o)
 	if err != nil {
 		return manifest.CheckpointID{}, err
 	}
@@ -60,26 +54,17 @@ func (c *Call) Begin(ctx context.Context) error {
 	if register := c.sessionRecord(); register != nil {
 		c.note(registerSession(ctx, c.Project, *register))
 	}
-	c.Project.NoteHookError(c.failure)
-	return c.failure
+	return c.report()
 }
 
 // End is what a session's end brings: a checkpoint only where the conversation goes on behind what is kept of it.
 func (c *Call) End(ctx context.Context) error {
 	c.Leave()
-	e := &c.Event
-	saved, err := save(ctx, c.Project, saveOptions{
-		Options:  checkpoint.Options{Kind: e.Kind, By: e.By, OnlyIfSaid: true},
-		Deadline: e.Time.Add(c.budget()),
-		Session:  c.sessionRecord(),
-		Detach:   func() error { return c.Detach(WorkOptions{}) },
-		Note:     c.remember,
-	})
+	saved, err := save(ctx, c.Project, c.saving(checkpoint.Options{OnlyIfSaid: true}))
 	c.note(err)
 	c.end(saved)
 	if saved != nil && saved.Due {
-		c.note(c.Detach(WorkOptions{Sweep: true, Fold: true, Session: e.By.Session}))
+		c.note(c.Detach(WorkOptions{Sweep: true, Fold: true, Session: c.Event.By.Session}))
 	}
-	c.Project.NoteHookError(c.failure)
-	return c.failure
+	return c.report()
 }

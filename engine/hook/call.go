@@ -68,9 +68,9 @@ func (c *Call) Run(ctx context.Context) error {
 		c.end(saved)
 	}
 	if c.failure != nil || saved != nil {
-		c.Project.NoteHookError(c.failure)
+		return c.report()
 	}
-	return c.failure
+	return nil
 }
 
 // note keeps the first thing that went wrong; the hook goes on.
@@ -78,6 +78,12 @@ func (c *Call) note(err error) {
 	if c.failure == nil {
 		c.failure = err
 	}
+}
+
+// report leaves the outcome for status.
+func (c *Call) report() error {
+	c.Project.NoteHookError(c.failure)
+	return c.failure
 }
 
 // save takes the checkpoint if one is due; nil if none was.
@@ -102,23 +108,33 @@ func (c *Call) save(ctx context.Context) (*outcome, error) {
 	if c.answers() && e.Kind == manifest.Stop {
 		conversation.AwaitAnswer(ctx, e.By)
 	}
-	saved, err := save(ctx, c.Project, saveOptions{
-		Options: checkpoint.Options{
-			Kind: e.Kind, By: e.By,
-			// A command that destroys has a checkpoint of its own also where nothing changed since the one
-			// before: it is what a person looks for.
-			OnlyIfChanged: (e.Kind != manifest.Prompt || c.retried()) && !onlySaid && !e.StartsATurn && !e.Destructive && !c.opens(), OnlyIfSaid: c.answers(),
-		},
-		Deadline: e.Time.Add(c.budget()),
-		Edits:    e.Files,
-		Session:  register,
-		Detach:   func() error { return c.Detach(WorkOptions{}) },
-		Note:     c.remember,
+	o := c.saving(checkpoint.Options{
+		// A command that destroys has a checkpoint of its own also where nothing changed since the one
+		// before: it is what a person looks for.
+		OnlyIfChanged: (e.Kind != manifest.Prompt || c.retried()) && !onlySaid && !e.StartsATurn && !e.Destructive && !c.opens(), OnlyIfSaid: c.answers(),
 	})
+	o.Edits = e.Files
+	saved, err := save(ctx, c.Project, o)
 	if saved != nil && saved.Due {
 		c.note(c.Detach(WorkOptions{Sweep: true, Fold: true}))
 	}
 	return saved, err
+}
+
+// saving is a save of the event's, within the time that the agent waits.
+func (c *Call) saving(o checkpoint.Options) saveOptions {
+	budget := callTime
+	if c.Event.Kind == manifest.SessionEnd {
+		budget = endTime
+	}
+	o.Kind, o.By = c.Event.Kind, c.Event.By
+	return saveOptions{
+		Options:  o,
+		Deadline: c.Event.Time.Add(budget),
+		Session:  c.sessionRecord(),
+		Detach:   func() error { return c.Detach(WorkOptions{}) },
+		Note:     c.remember,
+	}
 }
 
 // opens reports whether a person opened the session: a checkpoint of it is the row that says so. A compaction is a turn's.
@@ -129,13 +145,6 @@ func (c *Call) opens() bool {
 // answers reports whether an answer of the session ended with the event: a checkpoint keeps it, also where no file changed.
 func (c *Call) answers() bool {
 	return c.Event.Kind == manifest.SessionEnd || c.Event.Kind == manifest.Stop && c.Event.By.Subagent == ""
-}
-
-func (c *Call) budget() time.Duration {
-	if c.Event.Kind == manifest.SessionEnd {
-		return endTime
-	}
-	return callTime
 }
 
 // begin is what a session's start brings beside a checkpoint.

@@ -88,11 +88,3 @@ func Mirrored(p *project.Project) error {
 	}
 	return p.Store.Mirrored()
 }
-
-// NoteHookFailure is NoteHookError for a detached process: its success says
-// nothing about hooks.
-func NoteHookFailure(p *project.Project, err error) {
-	if err != nil {
-		p.NoteHookError(err)
-	}
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"sync/atomic"
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/account"
@@ -42,9 +41,6 @@ const (
 	// handOver is what is left of a hook's time for leaving its work to another
 	// process.
 	handOver = 150 * time.Millisecond
-	// stopTime is how long a save may take to notice that its time is over; after
-	// that it hangs in a system call.
-	stopTime = 50 * time.Millisecond
 	// preimageTime is how long a hook waits for the copy of the file that its tool
 	// is about to change.
 	preimageTime = time.Second
@@ -81,7 +77,12 @@ func save(ctx context.Context, p *project.Project, o saveOptions) (*outcome, err
 	}
 	inTime, cancel := context.WithDeadline(ctx, o.Deadline.Add(-handOver))
 	defer cancel()
-	saved, err := saveInTime(inTime, p, checkpoint.TakeOptions{Options: o.Options, Start: start, Session: o.Session, Bind: o.Bind})
+	saved, _, err := unlessHung(inTime, p, func(claim func() bool) (*checkpoint.Saved, error) {
+		return checkpoint.Take(inTime, p, checkpoint.TakeOptions{
+			Options: o.Options, Start: start, Session: o.Session, Bind: o.Bind,
+			Valid: func() (bool, error) { return claim(), nil },
+		})
+	})
 	var busy *account.BusyError
 	if err != nil && o.Detach != nil && ctx.Err() == nil && (inTime.Err() != nil || errors.As(err, &busy)) {
 		return leave(p, o, start)
@@ -92,44 +93,6 @@ func save(ctx context.Context, p *project.Project, o saveOptions) (*outcome, err
 	noteHook(ctx, p, o, saved)
 	crossed := func(every uint64) bool { return saved.Checkpoint.Seq/every != saved.Before/every }
 	return &outcome{Saved: *saved, Due: !saved.Skipped && (crossed(sweepEvery) || crossed(foldEvery))}, nil
-}
-
-// saveInTime is save, but returns soon after ctx has ended also where the save
-// hangs in a system call: on a network file system that does not answer, say.
-// Such a save commits nothing any more, and is left alone: its process is about
-// to exit, and must not close the store under it.
-func saveInTime(ctx context.Context, p *project.Project, o checkpoint.TakeOptions) (*checkpoint.Saved, error) {
-	const (
-		committing = iota + 1
-		givenUp
-	)
-	var state atomic.Int32 // whoever sets it first decides
-	o.Valid = func() (bool, error) { return state.CompareAndSwap(0, committing), nil }
-	type result struct {
-		saved *checkpoint.Saved
-		err   error
-	}
-	done := make(chan result, 1)
-	go func() {
-		saved, err := checkpoint.Take(ctx, p, o)
-		done <- result{saved, err}
-	}()
-	select {
-	case r := <-done:
-		return r.saved, r.err
-	case <-ctx.Done():
-	}
-	select {
-	case r := <-done:
-		return r.saved, r.err
-	case <-time.After(stopTime):
-	}
-	if !state.CompareAndSwap(0, givenUp) {
-		r := <-done // the commit is being written: it is there in a start
-		return r.saved, r.err
-	}
-	p.Abandoned.Store(true)
-	return nil, ctx.Err()
 }
 
 // beforeEdit is for a hook that takes no checkpoint before a tool changes files:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/checkpoint"
@@ -35,29 +34,19 @@ func (c *Call) Touch(ctx context.Context, since bool) error {
 }
 
 func (c *Call) touch(ctx context.Context, since bool) (checkpoint.Looked, error) {
-	const (
-		committing = iota + 1
-		givenUp
-	)
-	var state atomic.Int32 // whoever sets it first decides
-	e, by := &c.Event, &c.Event.By
-	o := checkpoint.TouchOptions{
-		Since: since,
-		Touch: manifest.Touch{
-			Agent: by.Agent, Session: by.Session, Subagent: by.Subagent, PromptID: by.PromptID, Tool: by.Tool, Call: by.ToolUseID,
-			After: e.Kind == manifest.PostTool,
-		},
-		Explains: e.Explains,
-		Valid:    func() bool { return state.CompareAndSwap(0, committing) },
-	}
 	ctx, cancel := context.WithTimeout(ctx, touchTime)
 	defer cancel()
-	type result struct {
-		checkpoint.Looked
-		err error
-	}
-	done := make(chan result, 1)
-	go func() {
+	looked, hung, err := unlessHung(ctx, c.Project, func(claim func() bool) (checkpoint.Looked, error) {
+		e, by := &c.Event, &c.Event.By
+		o := checkpoint.TouchOptions{
+			Since: since,
+			Touch: manifest.Touch{
+				Agent: by.Agent, Session: by.Session, Subagent: by.Subagent, PromptID: by.PromptID, Tool: by.Tool, Call: by.ToolUseID,
+				After: e.Kind == manifest.PostTool,
+			},
+			Explains: e.Explains,
+			Valid:    claim,
+		}
 		for _, file := range e.Edited {
 			for _, rel := range belowThrough(c.Project, file) {
 				if !slices.Contains(o.Paths, rel) {
@@ -65,23 +54,10 @@ func (c *Call) touch(ctx context.Context, since bool) (checkpoint.Looked, error)
 				}
 			}
 		}
-		looked, err := checkpoint.Touch(ctx, c.Project, o)
-		done <- result{looked, err}
-	}()
-	select {
-	case r := <-done:
-		return r.Looked, r.err
-	case <-ctx.Done():
+		return checkpoint.Touch(ctx, c.Project, o)
+	})
+	if hung {
+		err = errors.New("a file that a tool edits could not be read in time")
 	}
-	select {
-	case r := <-done:
-		return r.Looked, r.err
-	case <-time.After(stopTime):
-	}
-	if !state.CompareAndSwap(0, givenUp) {
-		r := <-done // it is being written: it is there in a moment
-		return r.Looked, r.err
-	}
-	c.Project.Abandoned.Store(true)
-	return checkpoint.Looked{}, errors.New("a file that a tool edits could not be read in time")
+	return looked, err
 }

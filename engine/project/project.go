@@ -68,7 +68,7 @@ type Project struct {
 	Older   *Older
 
 	Committed atomic.Bool // records were written for what was asked of this Project
-	Abandoned atomic.Bool // a save of a hook hangs in a system call: see saveInTime
+	Abandoned atomic.Bool // a save of a hook hangs in a system call: see unlessHung in package hook
 }
 
 // Open finds and opens a project. It reads a few small files, opens no index
