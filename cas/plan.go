@@ -81,6 +81,9 @@ type planned struct {
 // sequence numbers never go back. If the log cannot be read whole there is no plan.
 func (s *Store) PlanRepack(o RepackOptions, live func(oid.ID) bool, keepCommit func(Commit) bool) (*RepackPlan, error) {
 	p := &RepackPlan{s: s, o: o, live: live, keep: keepCommit}
+	if err := s.notice(); err != nil {
+		return nil, err
+	}
 	s.checkIndexes()
 	packs, err := s.snapshot()
 	if err != nil {
