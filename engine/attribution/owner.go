@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -83,18 +84,40 @@ func (a *Attribution) owner(s interval) Owner {
 		all = append(all, c)
 		finer[w.of] = true
 	}
+	bound := known && a.boundOnly(&s, last)
 	for _, w := range a.turnsOver(s) {
-		if finer[w.of] || known && !w.holds(s.at, last) {
+		holds := known && w.holds(s.at, last)
+		if finer[w.of] || known && !holds && !(bound && !w.doubtful && w.Start.Before(last)) {
 			continue
 		}
-		all = append(all, candidate{window: w, holds: known})
+		all = append(all, candidate{window: w, holds: holds})
 	}
 	all = append(all, a.mayHaveMoved(&s, all)...)
 	if first := s.firstNeed(all); first != nil { // who came later found the directory there
 		known = true
 		all = slices.DeleteFunc(all, func(c candidate) bool { return c.Start.After(first.End) })
 	}
-	return decide(all, known, s.deleted)
+	if bound = bound && !slices.ContainsFunc(all, func(c candidate) bool { return c.holds }); bound {
+		known = false
+	}
+	return decide(all, known, bound)
+}
+
+// boundOnly reports whether a deletion's time is that of an edit of another file, which changed the directory again: it was
+// earlier, at any time.
+func (a *Attribution) boundOnly(s *interval, last time.Time) bool {
+	if !s.deleted {
+		return false
+	}
+	dir, _ := project.SplitPath(s.path)
+	below := func(path, dir string) bool { return dir == "" || strings.HasPrefix(path, dir+"/") }
+	return slices.ContainsFunc(a.overlapping(*s), func(w *window) bool {
+		return w.edits() && !w.doubtful && !w.loose && !w.End.IsZero() && !last.Before(w.Start.Add(-early)) && !s.at.After(w.End.Add(early)) &&
+			slices.ContainsFunc(w.files, func(f string) bool {
+				beside, _ := project.SplitPath(f)
+				return below(s.path, beside) || below(f, dir) // or it made directories for its file
+			})
+	})
 }
 
 // firstNeed is the edit that ended first of those that needed the directory; nil where none is known to have written.
@@ -107,7 +130,8 @@ func (s *interval) firstNeed(all []candidate) (first *window) {
 	return first
 }
 
-func decide(all []candidate, known, deleted bool) Owner {
+// decide is the owner among those that could have made a step. bound is of a deletion of which only the latest time is known.
+func decide(all []candidate, known, bound bool) Owner {
 	if len(all) == 0 {
 		return Owner{Class: Outside}
 	}
@@ -128,7 +152,7 @@ func decide(all []candidate, known, deleted bool) Owner {
 	o.AlsoOutside = o.AlsoOutside || !sure
 	lead := all[0]
 	if known && !lead.holds {
-		// The last write was nobody's; theirs may lie under it. Of a deletion the time is not known so well.
+		// The last write was nobody's; theirs may lie under it.
 		o.AlsoOutside = true
 		return o
 	}
@@ -146,6 +170,8 @@ func decide(all []candidate, known, deleted bool) Owner {
 		// An edit that was refused may have been made by hand; in a turn of talk alone, only others write.
 		o.AlsoOutside = true
 		return o
+	case bound && !lead.names:
+		return o // it may have gone between the calls, too
 	case sure, lead.names && !known:
 		o.Class, o.AlsoOutside = Declared, !known
 	default:
