@@ -43,24 +43,19 @@ func (t *Tree) write(d rootfs.Dir, e manifest.Entry, from *donorDir) (info rootf
 }
 
 func (t *Tree) writeFile(d rootfs.Dir, e manifest.Entry, from *donorDir) (info rootfs.Info, cloned bool, err error) {
-	f, err := d.Create(e.Name)
+	err = treeio.NewFile(d, e.Name, func(f rootfs.File) (err error) {
+		if cloned, err = from.copy(f, e); err == nil && !cloned {
+			err = treeio.CopyContent(f, t.o.Open, e)
+		}
+		if err == nil {
+			err = f.Chmod(e.Mode)
+		}
+		if err == nil {
+			info, err = f.Stat()
+		}
+		return err
+	})
 	if err != nil {
-		return info, false, err
-	}
-	if cloned, err = from.copy(f, e); err == nil && !cloned {
-		err = treeio.CopyContent(f, t.o.Open, e)
-	}
-	if err == nil {
-		err = f.Chmod(e.Mode)
-	}
-	if err == nil {
-		info, err = f.Stat()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil { // half a file is none
-		_ = d.Unlink(e.Name)
 		return rootfs.Info{}, false, err
 	}
 	return info, cloned, nil

@@ -6,11 +6,13 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -56,15 +58,7 @@ func (d *directory) find(name string) int {
 	if d == nil {
 		return -1
 	}
-	i, ok := slices.BinarySearchFunc(d.entries, name, func(e manifest.Entry, name string) int {
-		switch {
-		case e.Name < name:
-			return -1
-		case e.Name > name:
-			return 1
-		}
-		return 0
-	})
+	i, ok := slices.BinarySearchFunc(d.entries, name, func(e manifest.Entry, name string) int { return strings.Compare(e.Name, name) })
 	if !ok {
 		return -1
 	}
@@ -187,12 +181,7 @@ func (t *Tree) open(path string) (rootfs.Dir, error) {
 	}
 	info, err := d.Stat()
 	if err == nil && info.Mode&0o700 != 0o700 {
-		dir, name := rootfs.Split(path)
-		var parent rootfs.Dir
-		if parent, err = t.o.FS.OpenDir(dir); err == nil {
-			err = parent.Chmod(name, info.Mode|0o700)
-			parent.Close()
-		}
+		err = rootfs.In(t.o.FS, path, func(parent rootfs.Dir, name string) error { return parent.Chmod(name, info.Mode|0o700) })
 	}
 	if err != nil {
 		d.Close()
@@ -256,50 +245,24 @@ var errTaken = errors.New("the file system takes its name for that of another pa
 
 // fill writes files and links, by several goroutines, each a directory at a time.
 func (t *Tree) fill(ctx context.Context, order []string, want map[string]*directory, donor *Donor, m *Moved) error {
-	var next, written, shared atomic.Int64
-	var seen, bytes int64 // under told
-	var told sync.Mutex
 	var mu sync.Mutex
-	var first error
-	var stop atomic.Bool
-	total, totalBytes := m.Files, m.Bytes
-	run := func() {
-		for !stop.Load() {
-			i := int(next.Add(1)) - 1
-			if i >= len(order) {
-				return
+	seen, bytes, files, total := int64(0), int64(0), m.Files, m.Bytes
+	return treeio.Parallel(t.o.Workers, len(order), func(_, i int) error {
+		return t.fillDir(ctx, order[i], want[order[i]], donor, func(e manifest.Entry, wrote, cloned bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			if wrote {
+				m.Written++
 			}
-			err := t.fillDir(ctx, order[i], want[order[i]], donor, func(e manifest.Entry, wrote, cloned bool) {
-				if wrote {
-					written.Add(1)
-				}
-				if cloned {
-					shared.Add(1)
-				}
-				if t.o.Progress != nil {
-					told.Lock()
-					defer told.Unlock()
-					seen, bytes = seen+1, bytes+int64(e.Size)
-					t.o.Progress(seen, total, bytes, totalBytes)
-				}
-			})
-			if err != nil {
-				mu.Lock()
-				if first == nil {
-					first = err
-				}
-				mu.Unlock()
-				stop.Store(true)
+			if cloned {
+				m.Shared++
 			}
-		}
-	}
-	var wg sync.WaitGroup
-	for range max(1, min(t.o.Workers, len(order))) {
-		wg.Go(run)
-	}
-	wg.Wait()
-	m.Written, m.Shared = written.Load(), shared.Load()
-	return first
+			if t.o.Progress != nil {
+				seen, bytes = seen+1, bytes+int64(e.Size)
+				t.o.Progress(seen, files, bytes, total)
+			}
+		})
+	})
 }
 
 // fillDir brings the files and links of one directory to what is wanted.
@@ -346,12 +309,7 @@ func (t *Tree) fillDir(ctx context.Context, path string, want *directory, donor 
 // modes sets those of the directories, what is below first.
 func (t *Tree) modes(order []string, want map[string]*directory) error {
 	for _, path := range slices.Backward(order[1:]) {
-		dir, name := rootfs.Split(path)
-		d, err := t.o.FS.OpenDir(dir)
-		if err == nil {
-			err = d.Chmod(name, want[path].mode)
-			d.Close()
-		}
+		err := rootfs.In(t.o.FS, path, func(d rootfs.Dir, name string) error { return d.Chmod(name, want[path].mode) })
 		if err != nil {
 			if problem.OfMachine(err) {
 				return err

@@ -129,10 +129,13 @@ func (a *applier) run() (*Outcome, error) {
 		return nil, err
 	}
 	t := a.tally("replace", false, isEarly, isPut, isTaken)
-	if err := a.putInPlace(t); err != nil {
+	if err := a.all(t, isEarly, a.displace); err != nil {
 		return nil, err
 	}
-	if err := a.displaceDeleted(t); err != nil {
+	if err := a.all(t, isPut, a.place); err != nil {
+		return nil, err
+	}
+	if err := a.all(t, isTaken, a.displace); err != nil { // out of sight
 		return nil, err
 	}
 	if err := a.lookOnceMore(); err != nil {
@@ -168,8 +171,7 @@ func (a *applier) outcome() *Outcome {
 		}
 		out.Changes = append(out.Changes, *c)
 	}
-	out.Skips = a.Skips
-	out.Skips = append(out.Skips, a.skips.list...)
+	out.Skips = append(a.Skips, a.skips.list...)
 	return out
 }
 
@@ -201,12 +203,7 @@ func (a *applier) makeDirs() error {
 		if err := a.ctx.Err(); err != nil {
 			return err
 		}
-		dir, name := rootfs.Split(c.Path)
-		d, err := a.o.FS.OpenDir(dir)
-		if err == nil {
-			err = a.makeDir(d, name, c)
-			d.Close()
-		}
+		err := rootfs.In(a.o.FS, c.Path, func(d rootfs.Dir, name string) error { return a.makeDir(d, name, c) })
 		if err != nil {
 			if err := a.giveUp(c, err); err != nil {
 				return err
@@ -265,20 +262,9 @@ func (a *applier) own(d rootfs.Dir, name string, c *Change) error {
 	return nil
 }
 
-// putInPlace puts the new files where they belong.
-func (a *applier) putInPlace(t *tally) error {
-	if err := a.all(t, isEarly, a.displace); err != nil {
-		return err
-	}
-	return a.all(t, isPut, a.place)
-}
-
 func isEarly(c *Change) bool { return c.early }
 func isPut(c *Change) bool   { return c.After.Kind != 0 && !isDir(c.After) }
 func isTaken(c *Change) bool { return c.Action == Delete && !c.early && !isDir(c.Before) }
-
-// displaceDeleted takes what is to be deleted out of sight.
-func (a *applier) displaceDeleted(t *tally) error { return a.all(t, isTaken, a.displace) }
 
 // all does something for each change that want accepts, in parallel.
 func (a *applier) all(t *tally, want func(*Change) bool, do func(int, rootfs.Dir, string, *Change) error) error {

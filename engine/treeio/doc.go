@@ -1,4 +1,4 @@
-// Package restore brings a working tree to the state of another tree, and
+// Package treeio brings a working tree to the state of another tree, and
 // never destroys bytes that are in no checkpoint.
 //
 //  1. NewPlan walks the current tree (a scan just made) and the target side by

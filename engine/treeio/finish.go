@@ -92,12 +92,9 @@ func (a *applier) finishOne(d rootfs.Dir, name string, c *Change) error {
 		for _, h := range c.held {
 			held[h.path] = true
 		}
-		err = removeHeld(d, c.temp, func(p string) bool { return held[p] })
+		err = rootfs.RemoveTree(d, c.temp, func(p string) bool { return held[p] })
 	default:
-		err = d.Unlink(c.temp)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil // it had been deleted before we came
+		err = rootfs.Gone(d.Unlink(c.temp)) // it may have been deleted before we came
 	}
 	if err != nil || c.Action == Delete || isDir(c.After) {
 		return err
@@ -144,15 +141,7 @@ func (a *applier) clearGivenUp(c *Change) error {
 
 // removeDir removes an empty directory. One that is not empty stays.
 func removeDir(fsys rootfs.FS, path string) error {
-	dir, name := rootfs.Split(path)
-	d, err := fsys.OpenDir(dir)
-	if err == nil {
-		err = d.Rmdir(name)
-		d.Close()
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	err := rootfs.Gone(rootfs.In(fsys, path, rootfs.Dir.Rmdir))
 	if isNotEmpty(err) {
 		return errHolds
 	}

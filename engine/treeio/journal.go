@@ -67,11 +67,6 @@ func appendFrame(dst, payload []byte) []byte {
 	return binary.LittleEndian.AppendUint64(dst, xxhash.Sum64(dst[start:]))
 }
 
-func appendBytes[T ~string | ~[]byte](dst []byte, s T) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(s)))
-	return append(dst, s...)
-}
-
 func appendEntry(dst []byte, e manifest.Entry) []byte {
 	dst = append(dst, byte(e.Kind))
 	if e.Kind == 0 {
@@ -81,7 +76,7 @@ func appendEntry(dst []byte, e manifest.Entry) []byte {
 	dst = binary.AppendUvarint(dst, e.Size)
 	dst = binary.AppendUvarint(dst, e.Files)
 	dst = append(dst, e.ID[:]...)
-	return appendBytes(dst, e.Target)
+	return wire.AppendText(dst, e.Target)
 }
 
 func appendInfo(dst []byte, i rootfs.Info) []byte {
@@ -100,13 +95,13 @@ func (r *record) marshal() []byte {
 	head := []byte{frameHeader, journalVersion}
 	head = binary.AppendVarint(head, r.time.UnixNano())
 	head = binary.LittleEndian.AppendUint64(head, r.random)
-	head = appendBytes(head, r.note)
+	head = wire.AppendText(head, string(r.note))
 	out := appendFrame(nil, head)
 	var buf []byte
 	for i := range r.changes {
 		c := &r.changes[i]
 		buf = append(buf[:0], frameChange, byte(c.Action))
-		buf = appendBytes(buf, c.Path)
+		buf = wire.AppendText(buf, c.Path)
 		buf = appendEntry(buf, c.Before)
 		buf = appendEntry(buf, c.After)
 		buf = appendInfo(buf, c.info)
@@ -114,7 +109,7 @@ func (r *record) marshal() []byte {
 	}
 	for _, w := range r.writable {
 		buf = append(buf[:0], frameWritable)
-		buf = appendBytes(buf, w.path)
+		buf = wire.AppendText(buf, w.path)
 		buf = binary.AppendUvarint(buf, uint64(w.mode))
 		out = appendFrame(out, buf)
 	}

@@ -69,29 +69,26 @@ func (s *recovery) holds(d rootfs.Dir, name string, info rootfs.Info, e manifest
 	default:
 		return false, nil
 	}
+	got, ok, err := s.read(d, name, e)
+	return ok && got.Kind == e.Kind && got.ID == e.ID, err
+}
+
+// read reads a name as it is now; ok is false for what cannot be read.
+func (s *recovery) read(d rootfs.Dir, name string, e manifest.Entry) (got manifest.Entry, ok bool, err error) {
 	r := reader{sink: s.sink, src: s.src}
-	got, err := r.entry(d, name, e)
-	var se *sinkError
-	switch {
-	case errors.As(err, &se):
-		return false, se.err
-	case err != nil:
-		return false, nil
+	got, err = r.entry(d, name, e)
+	if se := (*sinkError)(nil); errors.As(err, &se) {
+		return got, false, se.err
 	}
-	return got.Kind == e.Kind && got.ID == e.ID, nil
+	return got, err == nil, nil
 }
 
 // isRest reports whether a directory holds nothing but what e has, unchanged,
 // though not all of it.
 func (s *recovery) isRest(d rootfs.Dir, name string, e manifest.Entry) (bool, error) {
-	r := reader{sink: s.sink, src: s.src}
-	got, err := r.entry(d, name, e)
-	var se *sinkError
-	switch {
-	case errors.As(err, &se):
-		return false, se.err
-	case err != nil || !isDir(got):
-		return false, nil
+	got, ok, err := s.read(d, name, e)
+	if !ok || !isDir(got) {
+		return false, err
 	}
 	rest := true
 	err = manifest.Diff(s.src.Load, e.ID, got.ID, func(c manifest.Change) error {

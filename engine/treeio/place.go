@@ -3,7 +3,6 @@ package treeio
 import (
 	"errors"
 	"io/fs"
-	"slices"
 
 	"github.com/rewind-cli/rewind/engine/rootfs"
 )
@@ -267,75 +266,18 @@ func countHeld(d rootfs.Dir, at string, held map[string]rootfs.Info) (int, error
 	return n, nil
 }
 
-// removeHeld removes a displaced directory, but of what is in it only the
-// names that were read; the rest, if somebody put it there meanwhile, stays.
-func removeHeld(d rootfs.Dir, name string, has func(path string) bool) error {
-	sub, err := d.Subdir(name)
-	if err != nil {
-		return err
-	}
-	err = emptyOut(sub, "", has)
-	sub.Close()
-	if err != nil {
-		return err
-	}
-	return d.Rmdir(name)
-}
-
-func emptyOut(d rootfs.Dir, at string, has func(path string) bool) error {
-	names, err := d.Names()
-	if err != nil {
-		return err
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		below := rootfs.Join(at, name)
-		if !has(below) {
-			continue // the Rmdir of what holds it will say so
-		}
-		info, err := d.Lstat(name)
-		if err != nil {
-			return err
-		}
-		if info.Kind != rootfs.Directory {
-			if err := d.Unlink(name); err != nil {
-				return err
-			}
-			continue
-		}
-		sub, err := d.Subdir(name)
-		if err != nil {
-			return err
-		}
-		err = emptyOut(sub, below, has)
-		sub.Close()
-		if err == nil {
-			err = d.Rmdir(name)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // chmodPath sets a directory's mode.
 func chmodPath(fsys rootfs.FS, path string, mode uint32) error {
-	dir, name := rootfs.Split(path)
-	d, err := fsys.OpenDir(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	info, err := d.Lstat(name)
-	if err != nil {
-		return err
-	}
-	if info.Kind != rootfs.Directory {
-		return rootfs.ErrNotDir
-	}
-	if info.Mode == mode {
-		return nil
-	}
-	return d.Chmod(name, mode)
+	return rootfs.In(fsys, path, func(d rootfs.Dir, name string) error {
+		info, err := d.Lstat(name)
+		switch {
+		case err != nil:
+			return err
+		case info.Kind != rootfs.Directory:
+			return rootfs.ErrNotDir
+		case info.Mode == mode:
+			return nil
+		}
+		return d.Chmod(name, mode)
+	})
 }

@@ -179,19 +179,24 @@ func BelongsToDatabase(path string) bool {
 	return strings.HasSuffix(path, "-wal") || strings.HasSuffix(path, "-journal")
 }
 
-// inScope asks both sets of rules, and what the target saw, before a deletion, and notes the refusal.
-func (b *planner) inScope(path string, dir bool) bool {
+// outOfScope asks both sets of rules, and what the target saw, before a deletion; none if it is in scope.
+func (b *planner) outOfScope(path string, dir bool) problem.Cause {
 	switch {
 	case b.o.InTarget != nil && !b.o.InTarget(path, dir):
-		b.leave(path, causeRules, false)
+		return causeRules
 	case b.o.InScope != nil && !b.o.InScope(path, dir):
-		b.leave(path, causeToday, false)
-	case !b.unseen(path, dir).None():
-		b.leave(path, b.unseen(path, dir), false)
-	default:
-		return true
+		return causeToday
 	}
-	return false
+	return b.unseen(path, dir)
+}
+
+// inScope is outOfScope, and notes a refusal.
+func (b *planner) inScope(path string, dir bool) bool {
+	cause := b.outOfScope(path, dir)
+	if !cause.None() {
+		b.leave(path, cause, false)
+	}
+	return cause.None()
 }
 
 // unseen says why the target's lack of a path tells nothing, none if it does.

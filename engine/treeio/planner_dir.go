@@ -204,13 +204,7 @@ func (b *planner) disposable(path string, id oid.ID, d rootfs.Dir, depth int) (p
 		if b.stays(below, e) {
 			return causePrecious, nil
 		}
-		if b.o.InTarget != nil && !b.o.InTarget(below, isDir(e)) {
-			return causeRules, nil
-		}
-		if b.o.InScope != nil && !b.o.InScope(below, isDir(e)) {
-			return causeToday, nil
-		}
-		if cause := b.unseen(below, isDir(e)); !cause.None() {
+		if cause := b.outOfScope(below, isDir(e)); !cause.None() {
 			return cause, nil
 		}
 		if b.o.Select != nil && !b.o.Select.Has(below) {

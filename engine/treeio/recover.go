@@ -181,13 +181,8 @@ func (s *recovery) dropLate(changes []Change) error {
 		if !late[c.Path] {
 			continue
 		}
-		dir, _ := rootfs.Split(c.Path)
-		d, err := s.fs.OpenDir(dir)
-		if err == nil {
-			err = d.Unlink(c.temp)
-			d.Close()
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err := rootfs.In(s.fs, c.Path, func(d rootfs.Dir, _ string) error { return d.Unlink(c.temp) })
+		if rootfs.Gone(err) != nil {
 			return err
 		}
 	}

@@ -108,7 +108,7 @@ func (s *recovery) one(c *Change) error {
 	}
 	defer d.Close()
 	if c.temp != "" {
-		if err := dropFresh(d, c); err != nil {
+		if err := rootfs.RemoveTree(d, freshName(c), nil); err != nil { // a recovery that died was writing it
 			return err
 		}
 	}
@@ -303,7 +303,7 @@ func (s *recovery) removeKnown(d rootfs.Dir, name string, c *Change) error {
 			return err
 		}
 	}
-	err = removeHeld(d, name, func(p string) bool { return known[p] })
+	err = rootfs.RemoveTree(d, name, func(p string) bool { return known[p] })
 	if isNotEmpty(err) {
 		err = errHolds
 	}

@@ -1,9 +1,6 @@
 package treeio
 
 import (
-	"errors"
-	"io/fs"
-
 	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -14,15 +11,10 @@ func (s *recovery) write(d rootfs.Dir, c *Change) error {
 	e := s.want(c)
 	fresh := freshName(c)
 	var err error
-	switch {
-	case isDir(e) && s.forward:
+	if isDir(e) && s.forward {
 		err = d.Mkdir(fresh)
-	case isDir(e):
-		err = writeTree(s.src, d, fresh, e)
-	case e.Kind == manifest.Symlink:
-		err = d.Symlink(e.Target, fresh)
-	default:
-		err = writeFile(s.src, d, fresh, e)
+	} else {
+		err = writeEntry(s.src, d, fresh, e)
 	}
 	if err == nil {
 		err = s.fs.Sync()
@@ -34,20 +26,6 @@ func (s *recovery) write(d rootfs.Dir, c *Change) error {
 }
 
 func freshName(c *Change) string { return c.temp + ".w" }
-
-// dropFresh removes what a recovery that died was writing.
-func dropFresh(d rootfs.Dir, c *Change) error {
-	info, err := d.Lstat(freshName(c))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return err
-	case info.Kind == rootfs.Directory:
-		return removeHeld(d, freshName(c), func(string) bool { return true })
-	}
-	return d.Unlink(freshName(c))
-}
 
 // dropPartial removes the temporary files that were being written when the
 // process died, before anything was displaced.
@@ -74,25 +52,22 @@ func (s *recovery) dropPartial(changes []Change) error {
 	return nil
 }
 
-func writeFile(src Source, d rootfs.Dir, name string, e manifest.Entry) error {
-	f, err := d.Create(name)
-	if err != nil {
-		return err
+// writeEntry makes an entry anew; a directory with all that is in it.
+func writeEntry(src Source, d rootfs.Dir, name string, e manifest.Entry) error {
+	switch {
+	case isDir(e):
+		return writeTree(src, d, name, e)
+	case e.Kind == manifest.Symlink:
+		return d.Symlink(e.Target, name)
 	}
-	err = CopyContent(f, src.Open, e)
-	if err == nil {
-		err = f.Chmod(e.Mode)
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		d.Unlink(name)
-	}
-	return err
+	return NewFile(d, name, func(f rootfs.File) error {
+		if err := CopyContent(f, src.Open, e); err != nil {
+			return err
+		}
+		return f.Chmod(e.Mode)
+	})
 }
 
-// writeTree makes a whole directory anew.
 func writeTree(src Source, d rootfs.Dir, name string, e manifest.Entry) error {
 	if err := d.Mkdir(name); err != nil {
 		return err
@@ -107,15 +82,7 @@ func writeTree(src Source, d rootfs.Dir, name string, e manifest.Entry) error {
 	}
 	defer sub.Close()
 	for _, k := range m.Entries {
-		switch {
-		case isDir(k):
-			err = writeTree(src, sub, k.Name, k)
-		case k.Kind == manifest.Symlink:
-			err = sub.Symlink(k.Target, k.Name)
-		default:
-			err = writeFile(src, sub, k.Name, k)
-		}
-		if err != nil {
+		if err := writeEntry(src, sub, k.Name, k); err != nil {
 			return err
 		}
 	}

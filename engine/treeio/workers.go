@@ -48,6 +48,21 @@ func groupByDir(changes []Change, want func(*Change) bool) []group {
 // The directory is held only for the call: one that is moved meanwhile is not
 // followed for long. It stops at the first error.
 func eachDir(ctx context.Context, fs rootfs.FS, workers int, groups []group, work func(worker int, d rootfs.Dir, openErr error, list []int) error) error {
+	return Parallel(workers, len(groups), func(w, i int) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		d, err := fs.OpenDir(groups[i].dir)
+		err = work(w, d, err, groups[i].list)
+		if d != nil {
+			d.Close()
+		}
+		return err
+	})
+}
+
+// Parallel calls work for each number below n, from several workers, and stops at the first error.
+func Parallel(workers, n int, work func(worker, i int) error) error {
 	var next atomic.Int64
 	var mu sync.Mutex
 	var first error
@@ -55,38 +70,25 @@ func eachDir(ctx context.Context, fs rootfs.FS, workers int, groups []group, wor
 	run := func(w int) {
 		for !stop.Load() {
 			i := int(next.Add(1)) - 1
-			if i >= len(groups) {
+			if i >= n {
 				return
 			}
-			err := ctx.Err()
-			if err == nil {
-				var d rootfs.Dir
-				d, err = fs.OpenDir(groups[i].dir)
-				err = work(w, d, err, groups[i].list)
-				if d != nil {
-					d.Close()
-				}
-			}
-			if err != nil {
+			if err := work(w, i); err != nil {
 				mu.Lock()
 				if first == nil {
 					first = err
 				}
 				mu.Unlock()
 				stop.Store(true)
-				return
 			}
 		}
 	}
-	workers = max(1, min(workers, len(groups)))
+	workers = max(1, min(workers, n))
 	var wg sync.WaitGroup
-	for w := range workers {
-		if w == workers-1 {
-			run(w)
-			break
-		}
+	for w := range workers - 1 {
 		wg.Go(func() { run(w) })
 	}
+	run(workers - 1)
 	wg.Wait()
 	return first
 }

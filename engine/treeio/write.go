@@ -46,16 +46,21 @@ func (a *applier) writeTemp(d rootfs.Dir, c *Change) (err error) {
 		}
 		return err
 	}
-	f, err := d.Create(c.temp)
+	return NewFile(d, c.temp, func(f rootfs.File) error { return a.fill(f, d, c) })
+}
+
+// NewFile makes a file, and takes it away again if fill cannot give it all that it is to have.
+func NewFile(d rootfs.Dir, name string, fill func(rootfs.File) error) error {
+	f, err := d.Create(name)
 	if err != nil {
 		return err
 	}
-	err = a.fill(f, d, c)
-	if e := f.Close(); err == nil {
-		err = e
+	err = fill(f)
+	if cerr := f.Close(); err == nil {
+		err = cerr
 	}
 	if err != nil {
-		d.Unlink(c.temp)
+		_ = d.Unlink(name)
 	}
 	return err
 }
