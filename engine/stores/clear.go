@@ -98,14 +98,11 @@ func (r *Removal) removeAside() error {
 	defer f.Close()
 	defer d.Close()
 	aside := name + goingSuffix + "-" + r.ID
-	err = removeTree(d, aside) // of one that was killed
+	err = rootfs.RemoveTree(d, aside, nil) // of one that was killed
 	if err == nil {
 		err = d.Rename(name, aside)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	if err == nil {
+	if err = rootfs.Gone(err); err == nil {
 		err = vfs.OS.SyncDir(filepath.Dir(r.place))
 	}
 	if err != nil {
@@ -201,12 +198,12 @@ func removeMirror(accountDir, id string) error {
 	defer d.Close()
 	err = d.Rename(id, id+goingSuffix)
 	if errors.Is(err, fs.ErrExist) { // of one that was killed before
-		if err = removeTree(d, id+goingSuffix); err == nil {
+		if err = rootfs.RemoveTree(d, id+goingSuffix, nil); err == nil {
 			err = d.Rename(id, id+goingSuffix)
 		}
 	}
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		err = removeTree(d, id+goingSuffix)
+	if rootfs.Gone(err) == nil {
+		err = rootfs.RemoveTree(d, id+goingSuffix, nil)
 	}
 	if err == nil {
 		err = vfs.OS.SyncDir(filepath.Join(accountDir, account.MirrorsName))
@@ -217,50 +214,13 @@ func removeMirror(accountDir, id string) error {
 	return nil
 }
 
-// removeTree removes a name and all below it, and follows no link.
-func removeTree(d rootfs.Dir, name string) error {
-	info, err := d.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if info.Kind != rootfs.Directory {
-		return gone(d.Unlink(name))
-	}
-	sub, err := d.Subdir(name)
-	if err != nil {
-		return gone(err)
-	}
-	defer sub.Close()
-	names, err := sub.Names()
-	if err != nil {
-		return err
-	}
-	for _, below := range names {
-		if err := removeTree(sub, below); err != nil {
-			return err
-		}
-	}
-	return gone(d.Rmdir(name))
-}
-
-// gone takes an error that says that there is nothing any more for success.
-func gone(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
 // removeSessionsOf removes what hooks remember of sessions that are certainly of this
 // project: those whose root it is.
 func removeSessionsOf(env account.Env, root string) error {
 	dir := filepath.Join(env.AccountDir(), "sessions")
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return gone(err)
+		return rootfs.Gone(err)
 	}
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) != ".json" {

@@ -29,11 +29,8 @@ type Info struct {
 // List lists all stores of the account, the one that was saved to last first. It
 // changes nothing.
 func List(ctx context.Context, env account.Env) ([]Info, error) {
-	known, err := account.Registry(env)
+	known, err := all(env)
 	if err != nil {
-		return nil, err
-	}
-	if known, err = withMirrors(env, known); err != nil {
 		return nil, err
 	}
 	out := make([]Info, 0, len(known))
@@ -47,12 +44,13 @@ func List(ctx context.Context, env account.Env) ([]Info, error) {
 	return out, nil
 }
 
-// withMirrors adds the stores that the registry does not know: global ones, and those of which
-// only a mirror is left.
-func withMirrors(env account.Env, known []account.KnownStore) ([]account.KnownStore, error) {
+// all are the stores of the registry, and those that it does not know: global ones, and those of which
+// only a mirror is left. With an error it has those that could be found.
+func all(env account.Env) ([]account.KnownStore, error) {
+	known, err := account.Registry(env)
 	accountDir := env.AccountDir()
-	if accountDir == "" {
-		return known, nil
+	if err != nil || accountDir == "" {
+		return known, err
 	}
 	known = slices.Concat(known, unknownStorage(accountDir, known))
 	entries, err := os.ReadDir(filepath.Join(accountDir, account.MirrorsName))
@@ -62,12 +60,15 @@ func withMirrors(env account.Env, known []account.KnownStore) ([]account.KnownSt
 	for _, e := range entries {
 		name, going := strings.CutSuffix(e.Name(), goingSuffix)
 		id, err := account.ParseStoreID(name)
-		if err != nil || !e.IsDir() || slices.ContainsFunc(known, func(k account.KnownStore) bool { return k.ID == id }) {
-			continue
+		if err == nil && e.IsDir() && !hasStore(known, id) {
+			known = append(known, account.KnownStore{ID: id, Mode: account.ProjectMode, Going: going})
 		}
-		known = append(known, account.KnownStore{ID: id, Mode: account.ProjectMode, Going: going})
 	}
 	return known, err
+}
+
+func hasStore(known []account.KnownStore, id account.StoreID) bool {
+	return slices.ContainsFunc(known, func(k account.KnownStore) bool { return k.ID == id })
 }
 
 // unknownStorage lists the global stores that the registry has no line of.
@@ -83,7 +84,7 @@ func unknownStorage(accountDir string, known []account.KnownStore) (out []accoun
 			continue
 		}
 		id, _ := account.ParseStoreID(f.ID) // checked when the format was read
-		if !slices.ContainsFunc(known, func(k account.KnownStore) bool { return k.ID == id }) {
+		if !hasStore(known, id) {
 			out = append(out, account.KnownStore{ID: id, Mode: account.GlobalMode, Storage: filepath.Join(dir, e.Name())})
 		}
 	}
@@ -227,10 +228,7 @@ func DiskBytes(dirs ...string) (total int64) {
 // Find finds a store of the account by its id or the beginning of one, those that
 // are going too. Errors: *NoStoreError.
 func Find(env account.Env, prefix string) (account.KnownStore, error) {
-	known, err := account.Registry(env)
-	if err == nil {
-		known, err = withMirrors(env, known)
-	}
+	known, err := all(env)
 	if err != nil {
 		return account.KnownStore{}, err
 	}
@@ -252,10 +250,7 @@ func Find(env account.Env, prefix string) (account.KnownStore, error) {
 // Gone lists the stores whose project was deleted, as far as can be told from outside: nothing is at its path, and nothing uses its
 // packs elsewhere. With older, only those that were saved to at least so long ago.
 func Gone(ctx context.Context, env account.Env, older time.Duration) (out []Info, err error) {
-	known, err := account.Registry(env)
-	if err == nil {
-		known, err = withMirrors(env, known)
-	}
+	known, err := all(env)
 	if err != nil {
 		return nil, err
 	}

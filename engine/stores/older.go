@@ -76,7 +76,7 @@ func trimOlder(name string) string {
 func removeButOlders(d rootfs.Dir, aside, place string) error {
 	sub, err := d.Subdir(aside)
 	if err != nil {
-		return gone(err)
+		return rootfs.Gone(err)
 	}
 	defer sub.Close()
 	names, err := sub.Names()
@@ -87,12 +87,12 @@ func removeButOlders(d rootfs.Dir, aside, place string) error {
 	for _, name := range names {
 		if isOlders(name) {
 			kept[name] = trimOlder(name)
-		} else if err := removeTree(sub, name); err != nil {
+		} else if err := rootfs.RemoveTree(sub, name, nil); err != nil {
 			return err
 		}
 	}
 	if len(kept) == 0 {
-		return gone(d.Rmdir(aside))
+		return rootfs.Gone(d.Rmdir(aside))
 	}
 	if err := d.Rename(aside, place); err != nil {
 		return err

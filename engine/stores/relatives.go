@@ -23,10 +23,7 @@ type Relative struct {
 // Relatives lists the other stores of the account, living or not. A
 // copy that has not been written to since is not known to the account, and so not among them.
 func Relatives(p *project.Project) ([]Relative, error) {
-	known, err := account.Registry(p.Env)
-	if err == nil {
-		known, err = withMirrors(p.Env, known)
-	}
+	known, err := all(p.Env)
 	if err != nil {
 		return nil, err
 	}

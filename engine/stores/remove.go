@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -78,11 +79,8 @@ func PlanRemoval(ctx context.Context, env account.Env, id string) (*Removal, err
 
 // removalOf is the removal of a store of the registry, wherever an earlier one has come to.
 func removalOf(ctx context.Context, env account.Env, k account.KnownStore) *Removal {
-	all, err := account.Registry(env)
-	if err == nil {
-		all, _ = withMirrors(env, all) // what cannot be listed is not looked at
-	}
-	r := &Removal{Info: storeInfo(ctx, env, k, all), known: k, env: env}
+	known, _ := all(env) // what cannot be listed is not looked at
+	r := &Removal{Info: storeInfo(ctx, env, k, known), known: k, env: env}
 	if r.place = k.PlaceIn(env); r.place != "" && k.Going {
 		if f, err := account.ReadFormat(r.place); err == nil && f.ID == r.ID {
 			r.Store = r.place // it was not renamed yet
@@ -172,8 +170,7 @@ func PlanDeinit(ctx context.Context, o project.OpenOptions) (*Removal, error) {
 // ownerOfStore is the line of the registry that a store belongs to, and whether that line
 // is of this directory. A store that has lost its format file is the directory's.
 func ownerOfStore(env account.Env, known []account.KnownStore, at *project.Location, f account.Format, dir account.DirID) (k account.KnownStore, mine, ok bool) {
-	for i := len(known) - 1; i >= 0; i-- {
-		k := known[i]
+	for _, k := range slices.Backward(known) {
 		here := k.OfDirectory(env, at.Root, dir)
 		if k.ID.String() == f.ID || f.ID == "" && here {
 			return k, here, true
@@ -237,14 +234,14 @@ func (r *Removal) Apply(ctx context.Context, wait time.Duration) error {
 // lock takes the locks of the store, as far as it is there, and that of the account.
 func (r *Removal) lock(ctx context.Context) (release func(), err error) {
 	var held []func()
-	all := func() {
-		for i := len(held) - 1; i >= 0; i-- {
-			held[i]()
+	drop := func() {
+		for _, release := range slices.Backward(held) {
+			release()
 		}
 	}
 	defer func() {
 		if err != nil {
-			all()
+			drop()
 		}
 	}()
 	take := func(name string) error {
@@ -272,7 +269,7 @@ func (r *Removal) lock(ctx context.Context) (release func(), err error) {
 			return nil, err
 		}
 	}
-	return all, nil
+	return drop, nil
 }
 
 // check looks again, under the locks, whether it is still the store that was shown.
@@ -309,10 +306,7 @@ func (r *Removal) check() error {
 // FinishRemovals goes on with the removals that did not finish, all or only that of
 // root's store, and gives what is gone now.
 func FinishRemovals(ctx context.Context, env account.Env, root string) (done []Removal, err error) {
-	known, err := account.Registry(env)
-	if err == nil {
-		known, err = withMirrors(env, known)
-	}
+	known, err := all(env)
 	if err != nil {
 		return nil, err
 	}
