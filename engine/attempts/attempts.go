@@ -1,6 +1,7 @@
 package attempts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -222,15 +223,7 @@ func (r *reading) lastPrompt(k sessionKey) uint64 {
 
 func last(list []*manifest.Checkpoint) *manifest.Checkpoint { return list[len(list)-1] }
 
-func compareSeq(a, b *manifest.Checkpoint) int {
-	switch {
-	case a.Seq < b.Seq:
-		return -1
-	case a.Seq > b.Seq:
-		return 1
-	}
-	return 0
-}
+func compareSeq(a, b *manifest.Checkpoint) int { return cmp.Compare(a.Seq, b.Seq) }
 
 // newest are the prompts of the place that was tried again last; nil for none.
 func (r *reading) newest() (best []*manifest.Checkpoint) {

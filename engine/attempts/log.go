@@ -1,6 +1,7 @@
 package attempts
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -72,12 +73,7 @@ func readLog(ctx context.Context, p *project.Project) (*log, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(l.events, func(a, b event) int {
-		if a.seq() < b.seq() {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(l.events, func(a, b event) int { return cmp.Compare(a.seq(), b.seq()) })
 	return l, p.Query(ctx, l.findPrompts)
 }
 

@@ -121,15 +121,7 @@ func (g *places) target(op *manifest.Operation, part func(*manifest.Operation, *
 // had changed something.
 func (g *places) promptAt(c *manifest.Checkpoint) *manifest.Checkpoint {
 	prompts := g.l.prompts
-	i, found := slices.BinarySearchFunc(prompts, c.Seq, func(p *manifest.Checkpoint, seq uint64) int {
-		switch {
-		case p.Seq < seq:
-			return -1
-		case p.Seq > seq:
-			return 1
-		}
-		return 0
-	})
+	i, found := slices.BinarySearchFunc(prompts, c, compareSeq)
 	if found {
 		return prompts[i]
 	}

@@ -74,7 +74,7 @@ func (p *configParser) section() (string, bool) {
 		case c == ' ' || c == '\t':
 			return p.subsection(&b)
 		case isKeyByte(c) || c == '.':
-			b.WriteByte(lower(c))
+			b.WriteByte(c | 0x20) // neither digits nor '-' and '.' change
 		default:
 			if c == '\n' {
 				p.at-- // the line is over: skipLine must not take the next one
@@ -122,7 +122,7 @@ func (p *configParser) subsection(b *strings.Builder) (string, bool) {
 func (p *configParser) setting(c byte) (name string, v value, ok bool) {
 	var b strings.Builder
 	for isKeyByte(c) {
-		b.WriteByte(lower(c))
+		b.WriteByte(c | 0x20)
 		c = p.next()
 	}
 	for c == ' ' || c == '\t' {
@@ -187,11 +187,4 @@ func (p *configParser) text() (string, bool) {
 			put(c)
 		}
 	}
-}
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c | 0x20
-	}
-	return c
 }

@@ -86,7 +86,7 @@ func safeRef(ref string) bool {
 	if !strings.HasPrefix(ref, "refs/") || strings.ContainsAny(ref, "\x00\n\\:") {
 		return false
 	}
-	for _, part := range strings.Split(ref, "/") {
+	for part := range strings.SplitSeq(ref, "/") {
 		if part == "" || part == "." || part == ".." {
 			return false
 		}
@@ -98,25 +98,15 @@ func isID(s string) bool {
 	if len(s) != 40 && len(s) != 64 {
 		return false
 	}
-	for i := range len(s) {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
+	return strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // findPacked looks ref up in packed-refs: lines of an id, a space and a name.
 func findPacked(data []byte, ref string) string {
 	want := []byte(" " + ref)
-	for len(data) > 0 {
-		line := data
-		if i := bytes.IndexByte(data, '\n'); i >= 0 {
-			line, data = data[:i], data[i+1:]
-		} else {
-			data = nil
-		}
-		if id, ok := bytes.CutSuffix(bytes.TrimSuffix(line, []byte("\r")), want); ok && isID(string(id)) {
+	for line := range bytes.Lines(data) {
+		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+		if id, ok := bytes.CutSuffix(line, want); ok && isID(string(id)) {
 			return string(id)
 		}
 	}

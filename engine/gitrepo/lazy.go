@@ -3,6 +3,8 @@ package gitrepo
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/rewind-cli/rewind/engine/ignore"
 )
 
 // LazyTracked is the set of tracked paths below a directory, read from the
@@ -52,13 +54,13 @@ func (l *LazyTracked) Failed() error {
 // Has is Tracked.Has; false where the index cannot be read.
 func (l *LazyTracked) Has(path string) bool {
 	t, err := l.load()
-	return err == nil && (t.Has(path) || l.folded != nil && l.folded().Has(Fold(path)))
+	return err == nil && (t.Has(path) || l.folded != nil && l.folded().Has(ignore.Fold(path)))
 }
 
 // HasBelow is Tracked.HasBelow; false where the index cannot be read.
 func (l *LazyTracked) HasBelow(dir string) bool {
 	t, err := l.load()
-	return err == nil && (t.HasBelow(dir) || l.folded != nil && l.folded().HasBelow(Fold(dir)))
+	return err == nil && (t.HasBelow(dir) || l.folded != nil && l.folded().HasBelow(ignore.Fold(dir)))
 }
 
 // Rule is Tracked.Rule; nil where that fails.

@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"bufio"
 	"compress/zlib"
+	"encoding/binary"
 	"io"
 	"os"
 )
@@ -20,10 +21,12 @@ func (o *objects) unpack(f *os.File, size, at int64) (objectType, []byte, error)
 		base, id := int64(0), make([]byte, o.oid)
 		switch typ {
 		case offsetDelta:
-			back, ok := readOffset(r)
-			if base = at - back; !ok || back <= 0 || base < 0 {
+			head, _ := r.Peek(9) // fewer are left at the end
+			back, n := offsetVarint(head)
+			if _, err := r.Discard(n); err != nil || back == 0 || back > uint64(at) {
 				return bad()
 			}
+			base = at - int64(back)
 		case refDelta:
 			if _, err := io.ReadFull(r, id); err != nil {
 				return bad()
@@ -73,40 +76,14 @@ func packHeader(r io.ByteReader) (typ objectType, size int64, ok bool) {
 	return typ, size, err == nil
 }
 
-// readOffset reads how far back a delta's base is.
-func readOffset(r io.ByteReader) (v int64, ok bool) {
-	for n := 0; n < 9; n++ {
-		b, err := r.ReadByte()
-		if err != nil {
-			return 0, false
-		}
-		v |= int64(b & 0x7f)
-		if b&0x80 == 0 {
-			return v, true
-		}
-		v = (v + 1) << 7
-	}
-	return 0, false
-}
-
 // applyDelta makes an object from its base: copies from that, and new bytes.
 func applyDelta(base, delta []byte) ([]byte, bool) {
-	size := func() (v int64, ok bool) {
-		for shift := 0; len(delta) > 0 && shift < 50; shift += 7 {
-			b := delta[0]
-			delta = delta[1:]
-			v |= int64(b&0x7f) << shift
-			if b&0x80 == 0 {
-				return v, true
-			}
-		}
-		return 0, false
-	}
-	from, ok1 := size()
-	to, ok2 := size()
-	if !ok1 || !ok2 || from != int64(len(base)) || to > maxObject {
+	from, n := binary.Uvarint(delta)
+	to, m := binary.Uvarint(delta[max(n, 0):])
+	if n <= 0 || m <= 0 || from != uint64(len(base)) || to > maxObject {
 		return nil, false
 	}
+	delta = delta[n+m:]
 	out := make([]byte, 0, to)
 	for len(delta) > 0 {
 		op := delta[0]
@@ -136,9 +113,9 @@ func applyDelta(base, delta []byte) ([]byte, bool) {
 			}
 			out = append(out, base[at:at+n]...)
 		}
-		if int64(len(out)) > to {
+		if uint64(len(out)) > to {
 			return nil, false
 		}
 	}
-	return out, int64(len(out)) == to
+	return out, uint64(len(out)) == to
 }

@@ -3,9 +3,9 @@ package gitrepo
 import (
 	"slices"
 	"sort"
-	"strings"
 
 	"github.com/cespare/xxhash/v2"
+	"github.com/rewind-cli/rewind/engine/ignore"
 )
 
 // Tracked is the set of paths in an index. It is immutable and safe for
@@ -121,7 +121,7 @@ func (t *Tracked) Hash() uint64 {
 func (t *Tracked) Folded() *Tracked {
 	list := make([]string, t.Len())
 	for i := range list {
-		list[i] = Fold(t.At(i))
+		list[i] = ignore.Fold(t.At(i))
 	}
 	slices.Sort(list)
 	f := &Tracked{prefix: t.prefix, beyond: t.beyond}
@@ -133,18 +133,4 @@ func (t *Tracked) Folded() *Tracked {
 		f.names = append(append(f.names, name...), 0)
 	}
 	return f
-}
-
-// Fold makes small letters of the large ones, of those of ASCII.
-func Fold(path string) string {
-	if !strings.ContainsFunc(path, func(c rune) bool { return 'A' <= c && c <= 'Z' }) {
-		return path
-	}
-	b := []byte(path)
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c | 0x20
-		}
-	}
-	return string(b)
 }

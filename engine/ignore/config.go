@@ -1,7 +1,9 @@
 package ignore
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -114,17 +116,11 @@ type outer struct {
 // never fail: as with git, one that makes no sense matches nothing. Errors: *ConfigError.
 func Compile(c Config) (*Rules, error) {
 	r := &Rules{config: c}
-	switch c.CaptureIgnored {
-	case "", "none":
-	case "small":
-		r.capture = captureSmall
-	case "all":
-		r.capture = captureAll
-	case "precious":
-		r.capture = capturePrecious
-	default:
+	word := slices.Index(captureWords[:], cmp.Or(c.CaptureIgnored, "none"))
+	if word < 0 {
 		return nil, &ConfigError{"captureIgnored", c.CaptureIgnored, "is not one of none, precious, small, all"}
 	}
+	r.capture = captureIgnored(word)
 	for _, s := range c.Exclude {
 		if len(s.Below) > len(r.below) {
 			r.below = s.Below

@@ -48,11 +48,11 @@ func TestCaseAgainstGit(t *testing.T) {
 		// git lists one name of a tracked file; we take all that are the same to it.
 		tracked := map[string]bool{}
 		for _, p := range g.tracked {
-			tracked[gitrepo.Fold(p)] = true
+			tracked[ignore.Fold(p)] = true
 		}
 		got = slices.DeleteFunc(got, func(p string) bool {
 			for up := p; up != "."; up = filepath.Dir(up) { // a directory too, in the place of a file
-				if tracked[gitrepo.Fold(up)] {
+				if tracked[ignore.Fold(up)] {
 					return !slices.Contains(want, p)
 				}
 			}

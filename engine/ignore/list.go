@@ -107,7 +107,7 @@ func newLayer(l *list, path string, from int) layer {
 // fit gives a path or a name as the patterns want to see it.
 func (l *list) fit(s string) string {
 	if l.fold {
-		return lower(s)
+		return Fold(s)
 	}
 	return s
 }

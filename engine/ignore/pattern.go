@@ -45,14 +45,10 @@ const wildcards = "*?[\\"
 func parseText(name string, text []byte, fold bool) []pattern {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	var ps []pattern
-	for n := 1; len(text) > 0; n++ {
-		line := text
-		if i := bytes.IndexByte(text, '\n'); i >= 0 {
-			line, text = text[:i], text[i+1:]
-		} else {
-			text = nil
-		}
-		line = bytes.TrimSuffix(line, []byte("\r"))
+	n := 0
+	for line := range bytes.Lines(text) {
+		n++
+		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 		if p, ok := parseLine(string(line), fold); ok {
 			p.label = name + ":" + strconv.Itoa(n) + ": " + p.label
 			ps = append(ps, p)
@@ -107,14 +103,9 @@ func parseLine(line string, fold bool) (p pattern, ok bool) {
 	}
 	p.where = onPath
 	p.compile(line)
-	// Most path patterns are about the entries of one directory only.
-	switch {
-	case p.shape == shapeLiteral:
-		p.cutDir()
-	case p.shape == shapeEnds:
-		// compile leaves this to patterns whose star stays in its component.
-		p.cutDir()
-	case !strings.Contains(p.glob, "/") && strings.Trim(p.glob, "*") != "":
+	// Most path patterns are about the entries of one directory only: compile leaves shapeEnds to those whose star stays in
+	// its component.
+	if p.shape != shapeGlob || !strings.Contains(p.glob, "/") && strings.Trim(p.glob, "*") != "" {
 		p.cutDir()
 	}
 	return p, true
@@ -136,13 +127,13 @@ func (p *pattern) compile(s string) {
 	if i < 0 {
 		p.shape, p.lit = shapeLiteral, s
 		if p.fold {
-			p.lit = lower(s)
+			p.lit = Fold(s)
 		}
 		return
 	}
 	p.lit, p.glob = s[:i], s[i:]
 	if p.fold {
-		p.lit = lower(p.lit)
+		p.lit = Fold(p.lit)
 	} else if plain, ok := unescape(p.glob); ok { // git does not fold what is escaped
 		p.shape, p.lit, p.glob = shapeLiteral, p.lit+plain, ""
 		return
@@ -154,7 +145,7 @@ func (p *pattern) compile(s string) {
 	rest := strings.TrimLeft(p.glob, "*")
 	if i := strings.IndexAny(rest, wildcards); i >= 0 {
 		if p.need = rest[:i]; p.fold {
-			p.need = lower(p.need)
+			p.need = Fold(p.need)
 		}
 		return
 	}
@@ -162,19 +153,19 @@ func (p *pattern) compile(s string) {
 	if p.where == anywhere || len(p.glob)-len(rest) == 1 && !strings.Contains(rest, "/") {
 		p.shape, p.tail, p.glob = shapeEnds, rest, ""
 		if p.fold {
-			p.tail = lower(rest)
+			p.tail = Fold(rest)
 		}
 	}
 }
 
 // unescape gives s without its backslashes if it has no other wildcard.
 func unescape(s string) (string, bool) {
-	if strings.ContainsAny(s, "*?[") && !escapedOnly(s) {
-		return "", false
-	}
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' {
+		switch s[i] {
+		case '*', '?', '[':
+			return "", false
+		case '\\':
 			if i++; i == len(s) {
 				return "", false // a lone "\" at the end: the glob matcher says no
 			}
@@ -182,18 +173,6 @@ func unescape(s string) (string, bool) {
 		b.WriteByte(s[i])
 	}
 	return b.String(), true
-}
-
-func escapedOnly(s string) bool {
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '*', '?', '[':
-			return false
-		}
-	}
-	return true
 }
 
 // trimSpaces drops trailing spaces that no backslash protects. Tabs stay.

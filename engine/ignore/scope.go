@@ -110,7 +110,7 @@ func (s *Scope) dir() string { return s.path[len(s.rules.below):] }
 // Child is the scope of the directory name in s; read is as in Root.
 func (s *Scope) Child(name string, read func(name string) []byte) *Scope {
 	r := s.rules
-	c := &Scope{rules: r, path: s.path + name + "/", forced: s.forced, out: s.out, far: s.far}
+	c := &Scope{rules: r, path: s.path + name + "/", far: s.far}
 	c.own = s.own.down(c.path)
 	c.force = s.force.down(c.path)
 	c.prized = s.prized.down(c.path)
@@ -124,18 +124,10 @@ func (s *Scope) Child(name string, read func(name string) []byte) *Scope {
 			break
 		}
 	}
-	if p := s.force.match(s.path, name, true); p != nil {
-		c.forced = ""
-		if !p.neg {
-			c.forced = p.label
-		}
-	}
+	c.forced = s.forcedBy(name, true)
 	v := s.usual(name, true)
-	switch v.d {
-	case Capture:
+	if c.out = v.label; v.d == Capture {
 		c.out = ""
-	default:
-		c.out = v.label
 	}
 	c.far = c.far || v.far()
 	c.ignored = s.ignored && !r.tracked(c.dir()[:len(c.dir())-1]) || v.by == byGit
@@ -164,14 +156,7 @@ func (s *Scope) Decide(name string, isDir bool) (Decision, string) {
 		return Skip, label
 	}
 	if len(s.rules.force.patterns) > 0 {
-		forced := s.forced
-		if p := s.force.match(s.path, name, isDir); p != nil {
-			forced = ""
-			if !p.neg {
-				forced = p.label
-			}
-		}
-		if forced != "" {
+		if forced := s.forcedBy(name, isDir); forced != "" {
 			return Capture, forced
 		}
 	}
@@ -189,6 +174,18 @@ func (s *Scope) Decide(name string, isDir bool) (Decision, string) {
 		return Descend, "" // most often it holds nothing but a store, that of a project below this one too
 	}
 	return v.d, v.label
+}
+
+// forcedBy is the label of the forceInclude pattern that takes an entry, or the directory; "" for none.
+func (s *Scope) forcedBy(name string, isDir bool) string {
+	switch p := s.force.match(s.path, name, isDir); {
+	case p == nil:
+		return s.forced
+	case p.neg:
+		return ""
+	default:
+		return p.label
+	}
 }
 
 // holdsStore reports whether a directory has the name of a project's store, or of the directory around one.

@@ -142,8 +142,8 @@ func large(c byte) byte {
 	return c
 }
 
-// lower has small letters only; it allocates nothing where that is s. As in git, letters are those of ASCII.
-func lower(s string) string {
+// Fold makes small letters of the large ones; it allocates nothing where there are none. As in git, letters are those of ASCII.
+func Fold(s string) string {
 	for i := range len(s) {
 		if 'A' <= s[i] && s[i] <= 'Z' {
 			b := []byte(s)

@@ -238,7 +238,7 @@ func MatchSome(load func(oid.ID) (manifest.Dir, error), patterns []string, roots
 			if path, plain := PlainPath(strings.Join(one.Patterns[0], "/")); plain {
 				_, found, err = manifest.Find(load, root, path)
 			} else {
-				err = walkSelected(load, root, one, func() { found = true })
+				found, err = one.holds(load, "", root)
 			}
 			if err != nil {
 				return err

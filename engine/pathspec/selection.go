@@ -2,6 +2,7 @@ package pathspec
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -75,22 +76,14 @@ func (s Selection) All() bool { return len(s.Patterns) == 0 }
 
 // Match reports whether path is selected, by itself or by a directory above it.
 func (s Selection) Match(path string) bool {
-	if s.All() {
-		return true
-	}
-	if within(s.plain, path) {
+	if s.All() || within(s.plain, path) {
 		return true
 	}
 	if len(s.globs) == 0 {
 		return false
 	}
 	names := strings.Split(path, "/")
-	for _, p := range s.globs {
-		if matchNames(p, names) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.globs, func(p []string) bool { return matchNames(p, names) })
 }
 
 // matchNames reports whether pattern matches names or a leading part of them.
@@ -132,22 +125,14 @@ func (s Selection) Has(path string) bool { return s.Match(path) }
 
 // Below reports whether something below dir may be selected.
 func (s Selection) Below(dir string) bool {
-	if s.All() {
-		return true
-	}
-	if s.above[dir] || within(s.plain, dir) {
+	if s.All() || s.above[dir] || within(s.plain, dir) {
 		return true
 	}
 	if len(s.globs) == 0 {
 		return false
 	}
 	names := strings.Split(dir, "/")
-	for _, p := range s.globs {
-		if leads(p, names) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.globs, func(p []string) bool { return leads(p, names) })
 }
 
 // leads reports whether the pattern could match something below names, or
@@ -165,33 +150,25 @@ func leads(pattern, names []string) bool {
 	return true
 }
 
-// walkSelected calls found when something in the tree is selected.
-func walkSelected(load func(oid.ID) (manifest.Dir, error), root oid.ID, s Selection, found func()) error {
-	done := false
-	var walk func(path string, id oid.ID) error
-	walk = func(path string, id oid.ID) error {
-		dir, err := load(id)
-		if err != nil {
-			return err
-		}
-		for _, e := range dir.Entries {
-			below := e.Name
-			if path != "" {
-				below = path + "/" + e.Name
-			}
-			if s.Match(below) {
-				done = true
-				found()
-			} else if e.Kind == manifest.Subdir && s.Below(below) {
-				if err := walk(below, e.ID); err != nil {
-					return err
-				}
-			}
-			if done {
-				return nil
-			}
-		}
-		return nil
+// holds reports whether something in the tree is selected.
+func (s Selection) holds(load func(oid.ID) (manifest.Dir, error), path string, id oid.ID) (bool, error) {
+	dir, err := load(id)
+	if err != nil {
+		return false, err
 	}
-	return walk("", root)
+	for _, e := range dir.Entries {
+		below := e.Name
+		if path != "" {
+			below = path + "/" + e.Name
+		}
+		if s.Match(below) {
+			return true, nil
+		}
+		if e.Kind == manifest.Subdir && s.Below(below) {
+			if found, err := s.holds(load, below, e.ID); found || err != nil {
+				return found, err
+			}
+		}
+	}
+	return false, nil
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync"
@@ -181,7 +182,7 @@ func (r *runner) hits(n uint32, met []bool, order <-chan *task) (h *hits, err er
 		r.sum.Bytes += int64(r.t.contents[n].size)
 	} else if h = r.kept[n]; h == nil {
 		h = r.search(&r.own, n)
-		h.err = firstError(r.ctx.Err(), h.err)
+		h.err = cmp.Or(r.ctx.Err(), h.err)
 	} else {
 		delete(r.kept, n)
 		r.keeping -= h.bytes
@@ -191,11 +192,4 @@ func (r *runner) hits(n uint32, met []bool, order <-chan *task) (h *hits, err er
 		r.keeping += h.bytes
 	}
 	return h, nil
-}
-
-func firstError(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }

@@ -1,5 +1,10 @@
 package settings
 
+import (
+	"slices"
+	"strings"
+)
+
 // DefaultTier holds where nothing names one.
 const DefaultTier = "balanced"
 
@@ -94,9 +99,7 @@ var keys = [keyCount]Key{
 // Keys describes all settings in the order of the documentation. The result is
 // the caller's.
 func Keys() []Key {
-	out := make([]Key, keyCount)
-	copy(out, keys[:])
-	return out
+	return slices.Clone(keys[:])
 }
 
 // Default is the value that holds where neither a file nor the tier gives one,
@@ -113,22 +116,12 @@ func IsTier(name string) bool {
 }
 
 func findKey(name string) int {
-	for i := range keys {
-		if keys[i].Name == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(keys[:], func(k Key) bool { return k.Name == name })
 }
 
 // isSection reports whether keys named name+".…" exist.
 func isSection(name string) bool {
-	for i := range keys {
-		if k := keys[i].Name; len(k) > len(name) && k[len(name)] == '.' && k[:len(name)] == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(keys[:], func(k Key) bool { return strings.HasPrefix(k.Name, name+".") })
 }
 
 func keyNames() []string {

@@ -3,6 +3,7 @@ package settings
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,14 +74,7 @@ func (k *Key) decode(v hujson.ValueTrimmed) (value any, ok bool) {
 	return nil, false
 }
 
-func (k *Key) word(s string) (any, bool) {
-	for _, c := range k.Choices {
-		if c == s {
-			return c, true
-		}
-	}
-	return nil, false
-}
+func (k *Key) word(s string) (any, bool) { return s, slices.Contains(k.Choices, s) }
 
 func wholeNumber(s string, limit int64) (any, bool) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {

@@ -2,10 +2,11 @@ package settings
 
 import (
 	"encoding/json"
-	"github.com/rewind-cli/rewind/cas/vfs"
 	"io"
 	"path/filepath"
 	"time"
+
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // Pi is what a user of pi has set in pi's own settings.json under "rewind": the words are those of the

@@ -89,23 +89,27 @@ func parseObject(b []byte) (document, error) {
 	return document{o, v.StartOffset, v.EndOffset}, nil
 }
 
+// read reads one config file; nil where it is missing or empty, or cannot be used.
+func (l *loader) read(file string) *hujson.Object {
+	b, err := readFile(file)
+	if err != nil {
+		l.warn(file, "", "cannot be read: "+problem.Text(err), "")
+		return nil
+	}
+	d, err := parseObject(b)
+	if err != nil {
+		l.warn(file, "", "is not valid JSON: "+problem.Text(err), "")
+	}
+	return d.o
+}
+
 // file reads one config file into hand.
 func (l *loader) file(file string, source Source, hand *[keyCount]slot) {
 	if file == "" {
 		return
 	}
-	b, err := readFile(file)
-	if err != nil {
-		l.warn(file, "", "cannot be read: "+problem.Text(err), "")
-		return
-	}
-	d, err := parseObject(b)
-	if err != nil {
-		l.warn(file, "", "is not valid JSON: "+problem.Text(err), "")
-		return
-	}
-	if d.o != nil {
-		l.object(d.o, "", file, source, hand)
+	if o := l.read(file); o != nil {
+		l.object(o, "", file, source, hand)
 	}
 }
 

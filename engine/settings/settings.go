@@ -1,6 +1,9 @@
 package settings
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Options say where to read. An empty path is not read.
 type Options struct {
@@ -163,12 +166,7 @@ func (s *Settings) ShadowsTier() []Value {
 
 // FiresAt reports whether the tier takes checkpoints at this kind of event.
 func (s *Settings) FiresAt(moment string) bool {
-	for _, m := range s.Moments {
-		if m == moment {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(s.Moments, moment)
 }
 
 func (s *Settings) fill() {

@@ -3,10 +3,10 @@ package settings
 import (
 	_ "embed"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/tailscale/hujson"
-
-	"github.com/rewind-cli/rewind/engine/problem"
 )
 
 //go:embed tiers/minimal.json
@@ -38,18 +38,8 @@ func (l *loader) tier(name, dir string, values *[keyCount]slot) (moments []strin
 		return moments
 	}
 	file := filepath.Join(dir, name+".json")
-	b, err := readFile(file)
-	if err != nil {
-		l.warn(file, "", "cannot be read: "+problem.Text(err), "")
-		return moments
-	}
-	d, err := parseObject(b)
-	if err != nil {
-		l.warn(file, "", "is not valid JSON: "+problem.Text(err), "")
-		return moments
-	}
-	if d.o != nil {
-		if m := l.parameters(d.o, file, Origin{FromTier, file}, values); m != nil {
+	if o := l.read(file); o != nil {
+		if m := l.parameters(o, file, Origin{FromTier, file}, values); m != nil {
 			moments = m
 		}
 	}
@@ -118,17 +108,12 @@ func (l *loader) moments(v hujson.ValueTrimmed, file string, old []string) []str
 		return old
 	}
 	list := []string{}
-next:
 	for _, e := range a.Elements {
-		if lit, isLiteral := e.Value.(hujson.Literal); isLiteral {
-			for _, known := range momentNames {
-				if lit.Kind() == '"' && lit.String() == known {
-					list = append(list, known)
-					continue next
-				}
-			}
+		if lit, ok := e.Value.(hujson.Literal); ok && lit.Kind() == '"' && slices.Contains(momentNames, lit.String()) {
+			list = append(list, lit.String())
+		} else {
+			l.warn(file, "moments", "contains "+describe(e.Value), strings.Join(momentNames, ", "))
 		}
-		l.warn(file, "moments", "contains "+describe(e.Value), "session-start, prompt, pre-edit, pre-shell, post-shell, stop, subagent-stop, session-end")
 	}
 	return list
 }
