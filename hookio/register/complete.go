@@ -125,12 +125,8 @@ func grow(b []byte, g growth, h registration, line string, form form) ([]byte, e
 
 // matcherOf is where the matcher of a hook stands.
 func matcherOf(root hujson.Value, form form, h handler) *hujson.Value {
-	at, _ := containerOf(root)
-	if !form.topLevel {
-		member, _ := at.member("hooks")
-		at, _ = containerOf(member.value)
-	}
-	groups, _ := containerOf(at.items[h.event].value)
+	events, _ := form.eventsIn(root)
+	groups, _ := containerOf(events.items[h.event].value)
 	fields, _ := containerOf(groups.items[h.group].value)
 	m, ok := fields.member("matcher")
 	if !ok {

@@ -31,22 +31,28 @@ type handler struct {
 	whole        bool         // all hooks of the group are ours, or there are no groups
 }
 
+// eventsIn is the object that has the events: the file's own, or its member "hooks". ok is false where that is missing, or
+// something else than an object.
+func (f form) eventsIn(root hujson.Value) (events container, ok bool) {
+	events, _ = containerOf(root)
+	if f.topLevel {
+		return events, true
+	}
+	member, ok := events.member("hooks")
+	if !ok || member.value.Value.Kind() != '{' {
+		return container{}, false
+	}
+	return containerOf(member.value)
+}
+
+func isList(v hujson.Value) bool { return v.Value != nil && v.Value.Kind() == '[' }
+
 // walkHandlers visits our hooks in file order. Parts of another shape are
 // passed over.
 func walkHandlers(root hujson.Value, form form, visit func(handler)) {
-	top, _ := containerOf(root)
-	if !form.topLevel {
-		member, ok := top.member("hooks")
-		if !ok {
-			return
-		}
-		if _, isObject := member.value.Value.(*hujson.Object); !isObject {
-			return
-		}
-		top, _ = containerOf(member.value)
-	}
-	for e, event := range top.items {
-		if _, isArray := event.value.Value.(*hujson.Array); !isArray {
+	events, _ := form.eventsIn(root)
+	for e, event := range events.items {
+		if !isList(event.value) {
 			continue
 		}
 		groups, _ := containerOf(event.value)
@@ -73,8 +79,8 @@ func handlersOf(v hujson.Value, form form) (found []handler) {
 		}
 		return found
 	}
-	list, ok := fields.member("hooks")
-	if _, isArray := list.value.Value.(*hujson.Array); !ok || !isArray {
+	list, _ := fields.member("hooks")
+	if !isList(list.value) {
 		return nil
 	}
 	hooks, _ := containerOf(list.value)

@@ -159,7 +159,7 @@ func (c *Client) inspectEvents(f SettingsFile, top container) (out []Finding) {
 			out = append(out, Finding{Code: UnknownEvent, File: f.Path, Event: it.name})
 			continue
 		}
-		if _, isArray := it.value.Value.(*hujson.Array); !isArray {
+		if !isList(it.value) {
 			out = append(out, Finding{Code: WrongShape, File: f.Path, Event: it.name})
 		}
 	}

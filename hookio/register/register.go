@@ -124,21 +124,18 @@ func add(b []byte, h registration, line string, form form) ([]byte, error) {
 		return nil, err
 	}
 	top, _ := containerOf(root)
-	at, multi := top, true
-	if !form.topLevel {
-		member, _ := top.member("hooks")
-		if _, isObject := member.value.Value.(*hujson.Object); !isObject {
-			return nil, &ShapeError{"hooks", "an object"}
-		}
-		at, _ = containerOf(member.value)
-		multi = bytes.IndexByte(member.before, '\n') >= 0
-	}
-	s := styleOf(b, top)
-	event, ok := at.member(h.event)
+	events, ok := form.eventsIn(root)
 	if !ok {
-		return appendItem(b, at, s, multi, named(h.event, array(hook(h, line, form)))), nil
+		return nil, &ShapeError{"hooks", "an object"}
 	}
-	if _, isArray := event.value.Value.(*hujson.Array); !isArray {
+	member, _ := top.member("hooks")
+	multi := form.topLevel || bytes.IndexByte(member.before, '\n') >= 0
+	s := styleOf(b, top)
+	event, ok := events.member(h.event)
+	if !ok {
+		return appendItem(b, events, s, multi, named(h.event, array(hook(h, line, form)))), nil
+	}
+	if !isList(event.value) {
 		return nil, &ShapeError{h.event, "a list"}
 	}
 	list, _ := containerOf(event.value)
@@ -200,18 +197,13 @@ func stripOne(b []byte, root hujson.Value, form form, h handler) []byte {
 	}
 	top, _ := containerOf(root)
 	var path []place // outermost first
-	at := top
 	if !form.topLevel {
 		member, _ := top.member("hooks")
-		for i := range top.items {
-			if top.items[i].start == member.start {
-				path = append(path, place{top, i})
-			}
-		}
-		at, _ = containerOf(member.value)
+		path = append(path, place{top, slices.IndexFunc(top.items, func(it item) bool { return it.start == member.start })})
 	}
-	path = append(path, place{at, h.event})
-	groups, _ := containerOf(at.items[h.event].value)
+	events, _ := form.eventsIn(root)
+	path = append(path, place{events, h.event})
+	groups, _ := containerOf(events.items[h.event].value)
 	path = append(path, place{groups, h.group})
 	if !h.whole {
 		fields, _ := containerOf(groups.items[h.group].value)

@@ -102,11 +102,7 @@ func (c *Client) running(w Where, f SettingsFile) (running []runningLine) {
 	if err != nil {
 		return nil
 	}
-	events := root
-	if !f.TopLevel {
-		events, _ = memberAt(root, "hooks")
-	}
-	at, _ := containerOf(events)
+	at, _ := c.formOf(f).eventsIn(root)
 	walkHandlers(root, c.formOf(f), func(h handler) {
 		if last, _ := at.member(h.entry.Event); last.start != at.items[h.event].start { // of two members of one name
 			return
