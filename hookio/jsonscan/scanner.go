@@ -252,7 +252,7 @@ func (s *Scanner) Key() (key []byte, ok bool) {
 	if s.whole {
 		most = maxStreamKey
 	}
-	key, _ = s.str(most)
+	key, _ = s.str(most, nil)
 	s.name = append(s.name[:0], key...)
 	return s.name, s.expect(':')
 }

@@ -15,7 +15,7 @@ func (s *Scanner) Value(limit int) (text []byte, whole bool) {
 		s.Skip()
 		return nil, false
 	}
-	return s.str(limit)
+	return s.str(limit, nil)
 }
 
 // ID consumes a string that identifies something. Absurdly long ones count as
@@ -42,35 +42,12 @@ func (s *Scanner) Text(limit int) (t Text, ok bool) {
 		s.Skip()
 		return t, false
 	}
-	var raw []byte
-	c := counter{}
-	s.pos++
-	for open := false; ; {
-		n, closed, esc := stringEnd(s.buf[s.pos:s.end], open)
-		chunk := s.buf[s.pos : s.pos+n]
-		s.pos += n
-		if !c.add(chunk) {
-			s.fail()
-			return t, false
-		}
-		if room := limit + 1 - len(raw); room > 0 {
-			raw = append(raw, chunk[:min(n, room)]...)
-		}
-		if closed {
-			break
-		}
-		if open = esc; !s.more() {
-			s.fail()
-			return t, false
-		}
+	var c counter
+	kept, whole := s.str(limit, &c)
+	if s.bad {
+		return t, false
 	}
-	s.pos++
-	t.Chars, t.Truncated = c.chars, len(raw) > limit
-	if raw = cut(raw, limit); bytes.IndexByte(raw, '\\') >= 0 {
-		raw = unescape(raw[:0], raw) // never longer
-	}
-	t.Kept = string(raw)
-	return t, true
+	return Text{string(kept), c.chars, !whole}, true
 }
 
 // counter counts the characters of a string that comes in pieces.
@@ -113,8 +90,8 @@ func (k *counter) add(b []byte) bool {
 	return true
 }
 
-// str consumes the string that begins at pos.
-func (s *Scanner) str(limit int) (text []byte, whole bool) {
+// str consumes the string that begins at pos. Its characters are counted where c is not nil.
+func (s *Scanner) str(limit int, c *counter) (text []byte, whole bool) {
 	s.pos++
 	s.text = s.text[:0]
 	open := false // the chunk before ended in an escaping backslash
@@ -123,6 +100,10 @@ func (s *Scanner) str(limit int) (text []byte, whole bool) {
 		n, closed, esc := stringEnd(chunk, open)
 		raw := chunk[:n]
 		s.pos += n
+		if c != nil && !c.add(raw) {
+			s.fail()
+			return nil, false
+		}
 		if closed {
 			s.pos++
 			if i == 0 { // the usual case: the string lies in the window
@@ -142,7 +123,7 @@ func (s *Scanner) str(limit int) (text []byte, whole bool) {
 			whole = len(s.text) <= limit
 			raw = cut(s.text, limit)
 			if bytes.IndexByte(raw, '\\') >= 0 {
-				raw = unescape(nil, raw)
+				raw = unescape(raw[:0], raw) // never longer
 			}
 			return raw, whole
 		}
