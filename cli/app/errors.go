@@ -220,7 +220,7 @@ func (e *PartialError) Explain(f *Failure) {
 		f.Warnings = append(f.Warnings, p.Path+": "+p.Reason)
 	}
 	if n := len(e.Paths) - MaxNamed; n > 0 {
-		f.Warnings = append(f.Warnings, fmt.Sprintf("and %d more; --json lists all", n))
+		f.Warnings = append(f.Warnings, fmt.Sprintf("and %d more%s", n, InJSON))
 	}
 }
 
@@ -240,13 +240,29 @@ func HistoryText(all []project.History) []string {
 // ShortStore is as much of a store's id as a person types.
 func ShortStore(id string) string { return id[:min(len(id), 8)] }
 
-func namePaths(paths []string) []string {
-	out := append([]string(nil), FirstN(paths, MaxNamed)...)
-	if n := len(paths) - MaxNamed; n > 0 {
+// FirstNamed is the text of the first elements of a list, and how many more there are.
+func FirstNamed[T any](list []T, most int, text func(T) string) (out []string) {
+	for _, v := range FirstN(list, most) {
+		out = append(out, text(v))
+	}
+	if n := len(list) - most; n > 0 {
 		out = append(out, fmt.Sprintf("and %d more", n))
 	}
 	return out
 }
+
+// WarnEach prints a warning for each of the first elements of a list. rest says where the others are listed; it may be empty.
+func WarnEach[T any](o *Output, list []T, rest string, text func(T) string) {
+	for _, v := range FirstN(list, MaxNamed) {
+		o.Warn("%s", text(v))
+	}
+	if n := len(list) - MaxNamed; n > 0 {
+		o.Warn("and %d more%s", n, rest)
+	}
+}
+
+// InJSON follows the number of what a warning does not name.
+const InJSON = "; --json lists all"
 
 func FirstN[T any](s []T, n int) []T {
 	if len(s) > n {

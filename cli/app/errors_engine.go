@@ -258,7 +258,7 @@ func explainHeld(err error, f *Failure) bool {
 		f.Code, f.Hint = ExitRefused, "nothing was changed; look at the plan again: rewind restore --dry-run"
 	case errors.As(err, &wouldLose):
 		f.Code = ExitRefused
-		f.Warnings = namePaths(wouldLose.Paths)
+		f.Warnings = FirstNamed(wouldLose.Paths, MaxNamed, func(path string) string { return path })
 		if wouldLose.Adopting {
 			f.Hint = "remove its own store first: rewind stores rm ."
 		}

@@ -32,6 +32,16 @@ func NewFlagSet(name string) *pflag.FlagSet {
 	return f
 }
 
+// NotEmpty refuses the first of the flags that has an empty value: mostly a script's unset variable.
+func (c *Call) NotEmpty(flags ...string) error {
+	for _, name := range flags {
+		if c.Flags.Changed(name) && c.Flags.Lookup(name).Value.String() == "" {
+			return Usagef("--%s is an empty string", name)
+		}
+	}
+	return nil
+}
+
 // OverrideEnv makes a flag stand for the environment variable that it beats.
 func OverrideEnv(getenv func(string) string, key, value string) func(string) string {
 	return func(k string) string {

@@ -133,6 +133,12 @@ func (o *Output) Line(format string, args ...any) {
 	o.Buf.WriteByte('\n')
 }
 
+// Table prints a table as wide as the terminal.
+func (o *Output) Table(t screen.Table) {
+	t.Width = o.Width()
+	t.Write(o.Color, func(s string) { o.Line("%s", s) })
+}
+
 // Summary is a line that says what a command did: not with --quiet, and with
 // --json the document says it.
 func (o *Output) Summary(format string, args ...any) {

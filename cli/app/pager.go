@@ -50,6 +50,19 @@ func (o *Output) Paged(ctx context.Context, env account.Env, print func() error)
 	return err
 }
 
+// Page is Paged for what prints without an error.
+func (c *Call) Page(ctx context.Context, print func()) error {
+	return c.Out.Paged(ctx, c.Env, func() error { print(); return nil })
+}
+
+// Answer prints the document of view with --json, and else what print prints.
+func (c *Call) Answer(ctx context.Context, view func() any, print func()) error {
+	if c.JSON {
+		return c.Out.Document(view())
+	}
+	return c.Page(ctx, print)
+}
+
 // pagerCommand is what runs the pager, nothing for none.
 func pagerCommand(env account.Env) []string {
 	pager := env.Getenv("REWIND_PAGER")

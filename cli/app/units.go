@@ -119,11 +119,22 @@ func ExactSize(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-func ItOrThem(n int) string {
+// ByCount is the word for one, or the word for several: "is", "are".
+func ByCount(n int, one, many string) string {
 	if n == 1 {
-		return "it"
+		return one
 	}
-	return "them"
+	return many
+}
+
+func ItOrThem(n int) string { return ByCount(n, "it", "them") }
+
+// Did is what a command did, or what it would do on a dry run.
+func Did(dryRun bool, did, would string) string {
+	if dryRun {
+		return would
+	}
+	return did
 }
 
 // ShortID is how many letters of an id are shown: 32 bits, and any unambiguous prefix will do.

@@ -190,13 +190,7 @@ const maxFailedPaths = 3
 // partly tells of a restore that left paths as they were, and keeps the conversation where it is.
 func (c *piCall) partly(done *restore.Restored, left []problem.Problem) {
 	c.Project.NoteHookError(&app.PartialError{Verb: "restored", Paths: left})
-	var named []string
-	for _, p := range app.FirstN(left, maxFailedPaths) {
-		named = append(named, fmt.Sprintf("%s (%s)", app.EscapePath(p.Path), p.Reason))
-	}
-	if n := len(left) - maxFailedPaths; n > 0 {
-		named = append(named, fmt.Sprintf("and %d more", n))
-	}
+	named := app.FirstNamed(left, maxFailedPaths, func(p problem.Problem) string { return fmt.Sprintf("%s (%s)", app.EscapePath(p.Path), p.Reason) })
 	did, level := "nothing was restored", "error"
 	restored := len(done.Named(done.Create)) + len(done.Replace) + len(done.Named(done.Delete)) + len(done.Mode)
 	if restored > 0 {

@@ -61,12 +61,9 @@ func warnLate(o *app.Output, done *restore.Restored) {
 	if o.Quiet || len(done.Late) == 0 || done.Safety == nil {
 		return
 	}
-	for _, path := range app.FirstN(done.Late, app.MaxNamed) {
-		o.Warn("%s was written to while this ran: checkpoint %s has what was written", app.Escape(path), done.Safety.ID)
-	}
-	if n := len(done.Late) - app.MaxNamed; n > 0 {
-		o.Warn("and %d more", n)
-	}
+	app.WarnEach(o, done.Late, "", func(path string) string {
+		return fmt.Sprintf("%s was written to while this ran: checkpoint %s has what was written", app.Escape(path), done.Safety.ID)
+	})
 	o.Hint("rewind restore %s -- %s brings that back", done.Safety.ID, app.ShellQuote(done.Late[0]))
 }
 
@@ -81,12 +78,7 @@ func warnTorn(o *app.Output, done *restore.Restored) {
 			left = append(left, s.Path)
 		}
 	}
-	for _, path := range app.FirstN(left, app.MaxNamed) {
-		o.Warn("%s was skipped: %s", app.Escape(path), restore.ReasonTorn)
-	}
-	if n := len(left) - app.MaxNamed; n > 0 {
-		o.Warn("and %d more", n)
-	}
+	app.WarnEach(o, left, "", func(path string) string { return app.Escape(path) + " was skipped: " + restore.ReasonTorn })
 	if len(left) > 0 {
 		o.Hint("rewind restore %s -- %s restores what was captured of it anyway", done.Checkpoint.ID, app.ShellQuote(left[0]))
 	}
@@ -220,36 +212,23 @@ func OthersText(also, plain string, r *restore.Restored) (lines []string) {
 }
 
 func PrintRestored(c *app.Call, r *restore.Restored, v RestoreVerb) {
-	o, format := c.Out, v.Done
-	if r.DryRun {
-		format = v.Would
-	}
+	o := c.Out
+	did := func(did, would string) string { return app.Did(r.DryRun, did, would) }
+	format := did(v.Done, v.Would)
 	if v.of != "" && (r.Of == manifest.OpRestore || r.Of == manifest.OpRevert) {
-		if format = v.of; r.DryRun {
-			format = v.wouldOf
-		}
+		format = did(v.of, v.wouldOf)
 	}
 	if r.PutBack {
-		if v.Part, format = (part{}), "Put back the %v that did not finish: %a as before it."; r.DryRun {
-			format = "Would put back the %v that did not finish: %f as before it."
-		}
+		v.Part, format = part{}, did("Put back the %v that did not finish: %a as before it.", "Would put back the %v that did not finish: %f as before it.")
 	}
 	if onlySkipped(r) && len(problem.FailedOf(r.Skip)) > 0 {
-		if r.DryRun {
-			o.Summary("Would restore nothing.")
-		} else {
-			o.Summary("Nothing was restored.")
-		}
+		o.Summary("%s", did("Nothing was restored.", "Would restore nothing."))
 	} else if r.Checkpoint.ID == (manifest.CheckpointID{}) { // the conversation alone
 		if m := r.Conversation; !r.DryRun && m != nil && m.From == "" && !m.Removed && !m.InPlace { // else printMoved says it
 			o.Summary("Done.")
 		}
 	} else if r.Since != "" {
-		verb := "Undid"
-		if r.DryRun {
-			verb = "Would undo"
-		}
-		o.Summary("%s what was changed%s since the last %s.", verb, v.Part.after(" of "), r.Since)
+		o.Summary("%s what was changed%s since the last %s.", did("Undid", "Would undo"), v.Part.after(" of "), r.Since)
 	} else {
 		what := cmp.Or(r.OfVerb, string(manifest.OpRestore))
 		o.Summary("%s", strings.NewReplacer("%s", goal(c, r, v), "%v", app.Escape(what), "%p", v.Part.after(" "), "%f", v.Part.subject(), "%a", v.Part.are()).Replace(format))
@@ -261,27 +240,15 @@ func PrintRestored(c *app.Call, r *restore.Restored, v RestoreVerb) {
 	if r.Unfinished != "" {
 		o.Summary("The last %s did not finish and left nothing changed: this is the step before it.", app.Escape(r.Unfinished))
 	}
-	also, plain := "Also undid", "Undid"
-	if r.DryRun {
-		also, plain = "Would also undo", "Would undo"
-	}
-	for _, line := range OthersText(also, plain, r) {
+	for _, line := range OthersText(did("Also undid", "Would also undo"), did("Undid", "Would undo"), r) {
 		o.Summary("%s", line)
 	}
-	first := ""
-	if !r.DryRun {
-		first = o.Typed(v.TakeBack) + ", then "
-	}
+	first := did(o.Typed(v.TakeBack)+", then ", "")
 	if keeps := Keeps(c, r); keeps != "" {
 		o.Summary("Keep those with: %s%s", first, o.Typed(keeps))
 	}
 	if commands := alone(r); len(commands) > 0 {
-		if !r.DryRun {
-			first = "with " + first
-		} else {
-			first = "with "
-		}
-		o.Summary("Take back one alone, and keep the rest, %sone of:", first)
+		o.Summary("Take back one alone, and keep the rest, with %sone of:", first)
 		for _, command := range commands {
 			o.Summary("  %s", o.Typed(command))
 		}
@@ -349,10 +316,7 @@ func RestoredLine(r *restore.Restored) string {
 		{"", "", "deleted", "to delete", deleted}, {one, many, "deleted", "to delete", emptyDeleted}, {"mode ", "modes ", "changed", "to change", len(r.Mode)},
 		{"", "", "skipped", "to skip", len(r.Skip)},
 	} {
-		word := p.did
-		if r.DryRun {
-			word = p.would
-		}
+		word := app.Did(r.DryRun, p.did, p.would)
 		if p.n > 0 {
 			parts = append(parts, app.Plural(p.n, p.one+word, p.many+word))
 		}

@@ -109,10 +109,7 @@ func ReportReverted(c *app.Call, r *revert.Reverted, flags *RevertFlags, told, c
 // PrintReverted prints a plan, or what was done where no plan was shown. open: the conflicts have no choice yet.
 func PrintReverted(c *app.Call, r *revert.Reverted, flags *RevertFlags, open bool) {
 	o := c.Out
-	verb := "Reverted"
-	if r.DryRun {
-		verb = "Would revert"
-	}
+	verb := app.Did(r.DryRun, "Reverted", "Would revert")
 	switch {
 	case !Changed(r.Restored):
 		o.Summary("%s", NothingReverted(r, flags.work(c.Session)))
@@ -205,10 +202,7 @@ func TurnsText(turns []work.RevertedTurn, call bool) string {
 		text += " of " + app.Escape(who)
 	}
 	if len(said) > 0 {
-		text += ": " + strings.Join(app.FirstN(said, 3), ", ")
-		if len(said) > 3 {
-			text += fmt.Sprintf(" and %d more", len(said)-3)
-		}
+		text += ": " + firstOf(said, 3, func(text string) string { return text })
 	}
 	return text
 }
@@ -274,26 +268,27 @@ func pathsText(paths []string) string { return somePaths(paths, 3) }
 
 // somePaths names the first of some paths.
 func somePaths(paths []string, most int) string {
+	return firstOf(paths, most, app.EscapePath)
+}
+
+// firstOf joins the texts of the first elements of a list, and says how many more there are.
+func firstOf[T any](list []T, most int, text func(T) string) string {
 	var names []string
-	for _, p := range app.FirstN(paths, most) {
-		names = append(names, app.EscapePath(p))
+	for _, v := range app.FirstN(list, most) {
+		names = append(names, text(v))
 	}
-	text := strings.Join(names, ", ")
-	if n := len(paths) - most; n > 0 {
-		text += fmt.Sprintf(" and %d more", n)
+	all := strings.Join(names, ", ")
+	if n := len(list) - most; n > 0 {
+		all += fmt.Sprintf(" and %d more", n)
 	}
-	return text
+	return all
 }
 
 // ConflictLines list conflicts, a place a line.
-func ConflictLines(c *app.Call, list []revert.RevertConflict) (lines []string) {
-	for _, k := range app.FirstN(list, app.MaxNamed) {
-		lines = append(lines, PlaceText(k.Path, k.From, k.To)+": "+k.Reason+byText(c, k.By))
-	}
-	if n := len(list) - app.MaxNamed; n > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more", n))
-	}
-	return lines
+func ConflictLines(c *app.Call, list []revert.RevertConflict) []string {
+	return app.FirstNamed(list, app.MaxNamed, func(k revert.RevertConflict) string {
+		return PlaceText(k.Path, k.From, k.To) + ": " + k.Reason + byText(c, k.By)
+	})
 }
 
 // KeptText names the places that stay although they were to go, after a sentence; "" for none.
@@ -301,22 +296,10 @@ func KeptText(r *revert.Reverted) string {
 	if len(r.Kept) == 0 {
 		return ""
 	}
-	var names []string
-	marked := 0
-	for i, k := range r.Kept {
-		if k.Marked {
-			marked++
-		}
-		if i < app.MaxNamed {
-			names = append(names, PlaceText(k.Path, k.From, k.To))
-		}
-	}
-	if n := len(r.Kept) - app.MaxNamed; n > 0 {
-		names = append(names, fmt.Sprintf("and %d more", n))
-	}
-	verb := "kept"
-	if marked == len(r.Kept) {
-		verb = "marked"
+	names := app.FirstNamed(r.Kept, app.MaxNamed, func(k revert.KeptPart) string { return PlaceText(k.Path, k.From, k.To) })
+	verb := "marked"
+	if slices.ContainsFunc(r.Kept, func(k revert.KeptPart) bool { return !k.Marked }) {
+		verb = "kept"
 	}
 	return " " + app.Plural(len(r.Kept), "place was ", "places were ") + verb + ": " + strings.Join(names, ", ") + "."
 }

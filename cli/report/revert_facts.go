@@ -18,12 +18,7 @@ import (
 // for the page. Of a dry run they say what it would do; open: nobody said yet
 // what becomes of the conflicts.
 func RevertFacts(c *app.Call, r *revert.Reverted, open bool) (facts []string) {
-	did := func(did, would string) string {
-		if r.DryRun {
-			return would
-		}
-		return did
-	}
+	did := func(did, would string) string { return app.Did(r.DryRun, did, would) }
 	fact := func(format string, args ...any) { facts = append(facts, fmt.Sprintf(format, args...)) }
 	more := func(n int) {
 		if n > app.MaxNamed {

@@ -123,17 +123,14 @@ func (r *RevertFlags) Check(c *app.Call) error {
 	if r.Since != "" {
 		named++
 	}
-	_, prompt := 0, false
+	prompt := false
 	if len(c.Args) == 1 {
 		_, prompt = conversation.PromptNumber(c.Args[0])
 	}
+	if err := c.NotEmpty("tool", "subagent", "since"); err != nil {
+		return err
+	}
 	switch {
-	case c.Flags.Changed("tool") && r.Tool == "":
-		return app.Usagef("--tool is an empty string")
-	case c.Flags.Changed("subagent") && r.Subagent == "":
-		return app.Usagef("--subagent is an empty string")
-	case c.Flags.Changed("since") && r.Since == "":
-		return app.Usagef("--since is an empty string")
 	case named == 0 && c.Session == "" && r.Subagent != "":
 		return &app.UsageError{Msg: "--subagent does not say of which session", Hint: "rewind revert --session S --subagent " + app.ShellQuote(r.Subagent) + "; rewind sessions lists the sessions"}
 	case named == 0 && c.Session == "":

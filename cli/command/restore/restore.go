@@ -253,11 +253,7 @@ func runRestore(ctx context.Context, c *app.Call, r *restoreFlags, v report.Rest
 
 // warnWithout says that the conversation stays, although it was to go along.
 func warnWithout(c *app.Call, done *restore.Restored) {
-	were := "were"
-	if done.DryRun {
-		were = "would be"
-	}
-	c.Out.Warn("only the files %s restored: %s", were, done.Without.Error())
+	c.Out.Warn("only the files %s restored: %s", app.Did(done.DryRun, "were", "would be"), done.Without.Error())
 }
 
 // target is what restore goes to; attempt is set where that is an attempt's end.

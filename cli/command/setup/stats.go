@@ -1,8 +1,10 @@
 package setup
 
 import (
+	"cmp"
 	"context"
-	"sort"
+	"maps"
+	"slices"
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/report"
@@ -32,13 +34,7 @@ func NewStats() *app.Command {
 			if err != nil {
 				return err
 			}
-			if c.JSON {
-				return c.Out.Document(report.ViewStats(st))
-			}
-			return c.Out.Paged(ctx, c.Env, func() error {
-				printStats(c.Out, st)
-				return nil
-			})
+			return c.Answer(ctx, func() any { return report.ViewStats(st) }, func() { printStats(c.Out, st) })
 		},
 	}
 }
@@ -51,44 +47,34 @@ func printStats(o *app.Output, st *maintain.Stats) {
 	if st.StoredBytes > 0 {
 		o.Line("%s stored for %s of content, %.1f to 1", app.FormatSize(st.StoredBytes), app.FormatSize(st.RawBytes), float64(st.RawBytes)/float64(st.StoredBytes))
 	}
-	kinds := make([]string, 0, len(st.Bytes))
-	for k := range st.Bytes {
-		kinds = append(kinds, k)
-	}
-	sort.Strings(kinds)
-	t := screen.Table{Width: o.Width(), Columns: []screen.Column{{Title: "ON DISK"}, {Title: "BYTES", Right: true}}}
-	for _, k := range kinds {
+	t := screen.Table{Columns: []screen.Column{{Title: "ON DISK"}, {Title: "BYTES", Right: true}}}
+	for _, k := range slices.Sorted(maps.Keys(st.Bytes)) {
 		t.Rows = append(t.Rows, []string{app.Escape(k), app.FormatSize(st.Bytes[k])})
 	}
-	emit := func(s string) { o.Line("%s", s) }
 	o.Line("")
-	t.Write(o.Color, emit)
+	o.Table(t)
 	if len(st.PerCheckpoint) > 0 {
 		o.Line("")
-		t = screen.Table{Width: o.Width(), Columns: []screen.Column{
+		t = screen.Table{Columns: []screen.Column{
 			{Title: "#", Right: true, Style: screen.Yellow}, {Title: "ID", Style: screen.Yellow}, {Title: "OWN", Right: true}, {Title: "SHARED", Right: true},
 			{Title: "AGE", Right: true}, {Title: "CHECKPOINT", Flex: true},
 		}}
 		for _, c := range app.FirstN(st.PerCheckpoint, statsShown) {
 			l := c.Checkpoint
-			text := rows.CheckpointText(l)
-			if text == "" {
-				text = rows.Reason(l)
-			}
 			number := ""
 			if l.N > 0 {
 				number = app.Utoa(uint64(l.N))
 			}
-			t.Rows = append(t.Rows, []string{number, l.ID.String()[:app.ShortID], app.FormatSize(c.Unique), app.FormatSize(c.Shared), app.FormatAge(o.Now().Sub(l.Time)), text})
+			t.Rows = append(t.Rows, []string{number, l.ID.String()[:app.ShortID], app.FormatSize(c.Unique), app.FormatSize(c.Shared), app.FormatAge(o.Now().Sub(l.Time)), cmp.Or(rows.CheckpointText(l), rows.Reason(l))})
 		}
-		t.Write(o.Color, emit)
+		o.Table(t)
 	}
 	if len(st.Largest) > 0 {
 		o.Line("")
-		t = screen.Table{Width: o.Width(), Columns: []screen.Column{{Title: "LARGEST PATHS", Flex: true}, {Title: "BYTES", Right: true}, {Title: "VERSIONS", Right: true}}}
+		t = screen.Table{Columns: []screen.Column{{Title: "LARGEST PATHS", Flex: true}, {Title: "BYTES", Right: true}, {Title: "VERSIONS", Right: true}}}
 		for _, p := range st.Largest {
 			t.Rows = append(t.Rows, []string{app.Escape(p.Path), app.FormatSize(p.Bytes), app.Utoa(uint64(p.Versions))})
 		}
-		t.Write(o.Color, emit)
+		o.Table(t)
 	}
 }

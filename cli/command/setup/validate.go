@@ -298,13 +298,7 @@ func leftoverFindings(ctx context.Context, p *project.Project) []finding {
 	if len(files) == 0 {
 		return nil
 	}
-	var names []string
-	for _, l := range app.FirstN(files, 5) {
-		names = append(names, l.Path)
-	}
-	if n := len(files) - len(names); n > 0 {
-		names = append(names, fmt.Sprintf("and %d more", n))
-	}
+	names := app.FirstNamed(files, 5, func(l maintain.Leftover) string { return l.Path })
 	cure := "rewind verify --repair removes what the store has the content of"
 	if slices.ContainsFunc(files, func(l maintain.Leftover) bool { return !l.Held }) {
 		cure += "; look into the others, which may be cut off, and delete them"
@@ -344,15 +338,9 @@ func storeFindings(st *inspect.Status) []finding {
 		add(registration.Mild, cure, "the store would not survive git clean -fdx: %s", st.MirrorReason)
 	}
 	if n := len(st.Strays); n > 0 {
-		var names []string
-		for _, s := range app.FirstN(st.Strays, 5) {
-			names = append(names, s.Text())
-		}
-		if n > len(names) {
-			names = append(names, fmt.Sprintf("and %d more", n-len(names)))
-		}
-		add(registration.Mild, "delete or move what rewind verify lists; rewind forget removes copies of packs", "the store's directory has %s that %s not its own: %s",
-			app.Plural(n, "file", "files"), map[bool]string{true: "is", false: "are"}[n == 1], strings.Join(names, ", "))
+		names := app.FirstNamed(st.Strays, 5, maintain.Stray.Text)
+		add(registration.Mild, "delete or move what rewind verify lists; rewind forget removes copies of packs", "the store's directory has %s not its own: %s",
+			app.Plural(n, "file that is", "files that are"), strings.Join(names, ", "))
 	}
 	out = append(out, hookErrorFindings(st.LastHookError)...)
 	return append(out, outsiderFindings(st)...)

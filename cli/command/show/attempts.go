@@ -161,11 +161,8 @@ func (v *attemptsPrinter) print(ctx context.Context) error {
 		}
 		return nil
 	}
-	t := screen.Table{
-		Width: o.Width(),
-		Columns: []screen.Column{{Title: ""}, {Title: "ATTEMPT", Style: screen.Cyan}, {Title: "END", Style: screen.Yellow}, {Title: "AGE", Right: true}, {Title: "TOOK", Right: true},
-			{Title: "FILES"}, {Title: "LINES"}, {Title: "TEXT", Flex: true}},
-	}
+	t := screen.Table{Columns: []screen.Column{{Title: ""}, {Title: "ATTEMPT", Style: screen.Cyan}, {Title: "END", Style: screen.Yellow},
+		{Title: "AGE", Right: true}, {Title: "TOOK", Right: true}, {Title: "FILES"}, {Title: "LINES"}, {Title: "TEXT", Flex: true}}}
 	mixed, others, also := false, false, false
 	for i := range v.tried {
 		a := &v.tried[i]
@@ -197,9 +194,9 @@ func (v *attemptsPrinter) print(ctx context.Context) error {
 		}
 		t.Rows = append(t.Rows, []string{mark, name, a.endText(), app.FormatAge(o.Now().Sub(a.Began())), a.took(), files, lines, app.FirstLine(a.Prompt.Prompt)})
 	}
-	return o.Paged(ctx, v.c.Env, func() error {
+	return v.c.Page(ctx, func() {
 		o.Line("Attempts since %s:", rows.Named(o, v.f.Base))
-		t.Write(o.Color, func(s string) { o.Line("%s", s) })
+		o.Table(t)
 		if mixed {
 			o.Summary("%s", o.Color.Paint(screen.Dim, "!: several were at work in the same tree, so this is not its work alone."))
 		}
@@ -220,7 +217,6 @@ func (v *attemptsPrinter) print(ctx context.Context) error {
 			o.Summary("This prompt was tried once: there is no other attempt to compare it with.")
 		}
 		v.hint()
-		return nil
 	})
 }
 

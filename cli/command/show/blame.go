@@ -60,8 +60,8 @@ func NewBlame() *app.Command {
 					return err
 				}
 			}
-			if c.Flags.Changed("at") && at == "" {
-				return app.Usagef("--at is an empty string")
+			if err := c.NotEmpty("at"); err != nil {
+				return err
 			}
 			arg, err := onePath(c, 0, true)
 			if err != nil {

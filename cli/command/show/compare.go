@@ -122,13 +122,7 @@ func runCompare(ctx context.Context, c *app.Call, d *compareFlags) error {
 		return err
 	}
 	c.Out.EndProgress()
-	if c.JSON {
-		return v.json()
-	}
-	return c.Out.Paged(ctx, c.Env, func() error {
-		v.print()
-		return nil
-	})
+	return c.Answer(ctx, v.view, v.print)
 }
 
 // state finds what a word names.

@@ -67,14 +67,14 @@ func (v *comparePrinter) sideText(s *side) string {
 
 func (v *comparePrinter) table() {
 	o := v.c.Out
-	t := screen.Table{Width: o.Width(), Columns: []screen.Column{{Title: "", Style: screen.Cyan}, {Title: "PATH", Flex: true}, {Title: "A"}, {Title: "B"}}}
+	t := screen.Table{Columns: []screen.Column{{Title: "", Style: screen.Cyan}, {Title: "PATH", Flex: true}, {Title: "A"}, {Title: "B"}}}
 	for _, g := range v.groups() {
 		for _, r := range g.paths {
 			t.Rows = append(t.Rows, []string{g.word, app.EscapePath(r.Path), v.a.didText(r.A), v.b.didText(r.B)})
 		}
 	}
 	if len(t.Rows) > 0 {
-		t.Write(o.Color, func(s string) { o.Line("%s", s) })
+		o.Table(t)
 	}
 }
 
@@ -183,7 +183,7 @@ func (v *comparePrinter) sum() {
 	o, f := v.c.Out, v.found
 	switch {
 	case len(f.OnlyA)+len(f.OnlyB)+len(f.Different) > 0:
-		o.Summary("%d only in A, %d only in B, %d the same, %d %s.", len(f.OnlyA), len(f.OnlyB), len(f.Same), len(f.Different), map[bool]string{true: "differs", false: "differ"}[len(f.Different) == 1])
+		o.Summary("%d only in A, %d only in B, %d the same, %d %s.", len(f.OnlyA), len(f.OnlyB), len(f.Same), len(f.Different), app.ByCount(len(f.Different), "differs", "differ"))
 	case len(f.Same) > 0:
 		o.Summary("A and B are the same: both changed %s alike.", app.Plural(len(f.Same), "path", "paths"))
 	default:
@@ -252,7 +252,7 @@ type didView struct {
 	Patch        *string `json:"patch,omitempty"`
 }
 
-func (v *comparePrinter) json() error {
+func (v *comparePrinter) view() any {
 	state := func(s *side) stateView {
 		w := stateView{Attempt: s.attempt}
 		if s.at != nil {
@@ -269,7 +269,7 @@ func (v *comparePrinter) json() error {
 		return out
 	}
 	f := v.found
-	return v.c.Out.Document(ComparedView{rows.ViewCheckpoint(*v.base), state(&v.a), state(&v.b), list(f.OnlyA), list(f.OnlyB), list(f.Same), list(f.Different)})
+	return ComparedView{rows.ViewCheckpoint(*v.base), state(&v.a), state(&v.b), list(f.OnlyA), list(f.OnlyB), list(f.Same), list(f.Different)}
 }
 
 func (v *comparePrinter) did(s *side, d *inspect.FileDiff) *didView {

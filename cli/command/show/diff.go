@@ -9,7 +9,6 @@ import (
 	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/patch"
-	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -136,10 +135,6 @@ func runDiff(ctx context.Context, c *app.Call, d *diffFlags) error {
 	if err != nil {
 		return err
 	}
-	return printDiff(ctx, c, p, d, files)
-}
-
-func printDiff(ctx context.Context, c *app.Call, _ *project.Project, d *diffFlags, files []inspect.FileDiff) error {
 	if c.JSON {
 		v := rows.NewChangesView()
 		for i := range files {
@@ -148,7 +143,7 @@ func printDiff(ctx context.Context, c *app.Call, _ *project.Project, d *diffFlag
 		return c.Out.Document(v)
 	}
 	c.Out.EndProgress()
-	return c.Out.Paged(ctx, c.Env, func() error {
+	return c.Page(ctx, func() {
 		switch {
 		case d.nameOnly:
 			for _, f := range files {
@@ -165,7 +160,6 @@ func printDiff(ctx context.Context, c *app.Call, _ *project.Project, d *diffFlag
 				printPatch(c.Out, f)
 			}
 		}
-		return nil
 	})
 }
 

@@ -59,18 +59,14 @@ func grepPrompts(ctx context.Context, c *app.Call, p *project.Project, m *search
 		for i, f := range found {
 			v.Prompts[i] = promptMatched{rows.ViewCheckpoint(f.Listed), strings.ToValidUTF8(f.line, "\uFFFD")}
 		}
-		if err := c.Out.Document(v); err != nil {
+		if err := c.Out.Document(v); err != nil || len(found) > 0 {
 			return err
 		}
-		if len(found) == 0 {
-			return none
-		}
-		return nil
 	}
 	if len(found) == 0 {
 		return none
 	}
-	return c.Out.Paged(ctx, c.Env, func() error {
+	return c.Page(ctx, func() {
 		for _, f := range found {
 			n := ""
 			if f.N > 0 {
@@ -79,6 +75,5 @@ func grepPrompts(ctx context.Context, c *app.Call, p *project.Project, m *search
 			line := n + f.ID.String()[:app.ShortID] + " " + app.Ago(c.Out, f.Time) + ": " + app.Escape(strings.TrimSpace(f.line))
 			c.Out.Line("%s", screen.Clip(line, limit(c.Out.Width())))
 		}
-		return nil
 	})
 }

@@ -159,10 +159,7 @@ func runList(ctx context.Context, c *app.Call, o listFlags) error {
 		}
 	}
 	if o.oneline {
-		return c.Out.Paged(ctx, c.Env, func() error {
-			listOneline(c.Out, l.rows)
-			return nil
-		})
+		return c.Page(ctx, func() { listOneline(c.Out, l.rows) })
 	}
 	return l.print(ctx)
 }

@@ -16,15 +16,8 @@ func (l *listing) print(ctx context.Context) error {
 	o := l.c.Out
 	t := screen.Table{
 		Width: o.Width(),
-		Columns: []screen.Column{
-			{Title: "#", Right: true},
-			{Title: "ID", Style: screen.Yellow},
-			{Title: "AGE", Right: true},
-			{Title: "WHY", Style: screen.Cyan},
-			{Title: "SESSION"},
-			{Title: "TEXT", Flex: true},
-			{Title: "MADE OR SAVED"},
-		},
+		Columns: []screen.Column{{Title: "#", Right: true}, {Title: "ID", Style: screen.Yellow}, {Title: "AGE", Right: true}, {Title: "WHY", Style: screen.Cyan},
+			{Title: "SESSION"}, {Title: "TEXT", Flex: true}, {Title: "MADE OR SAVED"}},
 	}
 	whose := rows.SessionLabels(l.rows)
 	others, err := l.others(ctx, whose)
@@ -56,10 +49,9 @@ func (l *listing) print(ctx context.Context) error {
 		}
 	}
 	l.release() // the person may read for as long as they like
-	return o.Paged(ctx, l.c.Env, func() error {
-		t.Write(o.Color, func(s string) { o.Line("%s", s) })
+	return l.c.Page(ctx, func() {
+		o.Table(t)
 		l.printRest()
-		return nil
 	})
 }
 

@@ -71,20 +71,14 @@ func NewLog() *app.Command {
 				c.Out.Hint("%s", map[bool]string{true: "no operation matches; rewind list --ops lists all", false: "no operations yet"}[any])
 				return nil
 			}
-			return c.Out.Paged(ctx, c.Env, func() error {
-				logTable(c.Out, p, ops)
-				return nil
-			})
+			return c.Page(ctx, func() { logTable(c.Out, p, ops) })
 		},
 	}
 }
 
 func logTable(o *app.Output, p *project.Project, ops []oplog.Logged) {
-	t := screen.Table{
-		Width: o.Width(),
-		Columns: []screen.Column{{Title: "#", Right: true}, {Title: "AGE", Right: true}, {Title: "OPERATION", Style: screen.Cyan, Flex: true}, {Title: "CHANGES"},
-			{Title: "CHECKPOINT", Flex: true}, {Title: "SAFETY", Style: screen.Yellow}, {Title: "NOTE", Flex: true}},
-	}
+	t := screen.Table{Columns: []screen.Column{{Title: "#", Right: true}, {Title: "AGE", Right: true}, {Title: "OPERATION", Style: screen.Cyan, Flex: true}, {Title: "CHANGES"},
+		{Title: "CHECKPOINT", Flex: true}, {Title: "SAFETY", Style: screen.Yellow}, {Title: "NOTE", Flex: true}}}
 	numbers := map[uint64]int{}
 	for _, op := range ops {
 		numbers[op.Seq] = op.N
@@ -98,7 +92,7 @@ func logTable(o *app.Output, p *project.Project, ops []oplog.Logged) {
 		t.Rows = append(t.Rows, []string{strconv.Itoa(op.N), app.FormatAge(o.Now().Sub(op.Time)), app.Escape(strings.TrimSpace(e.Kind + " " + op.Args)),
 			rows.ChangeCounts(op.Created, op.Replaced, op.Deleted), logTarget(op), safety, logNote(op, numbers, deref(e.TranscriptBackup), o.Verbose)})
 	}
-	t.Write(o.Color, func(s string) { o.Line("%s", s) })
+	o.Table(t)
 }
 
 // logTarget names the checkpoint that an operation went to.

@@ -51,17 +51,7 @@ func NewLs() *app.Command {
 			if err != nil {
 				return err
 			}
-			if c.JSON {
-				v := rows.EntriesView{Entries: make([]rows.EntryView, len(entries))}
-				for i, e := range entries {
-					v.Entries[i] = rows.ViewEntry(e)
-				}
-				return c.Out.Document(v)
-			}
-			return c.Out.Paged(ctx, c.Env, func() error {
-				printEntries(c.Out, entries)
-				return nil
-			})
+			return c.Answer(ctx, func() any { return rows.EntriesView{Entries: viewEntries(entries)} }, func() { printEntries(c.Out, entries) })
 		},
 	}
 }
@@ -81,6 +71,14 @@ func onePath(c *app.Call, at int, required bool) (string, error) {
 		return "", &app.UsageError{Msg: "too few arguments: a path is missing", Hint: "rewind " + c.Typed + " " + c.Cmd.Usage}
 	}
 	return "", nil
+}
+
+func viewEntries(entries []inspect.TreeEntry) []rows.EntryView {
+	out := make([]rows.EntryView, len(entries))
+	for i, e := range entries {
+		out[i] = rows.ViewEntry(e)
+	}
+	return out
 }
 
 // printEntries is like ls -l, as far as a checkpoint knows it.

@@ -46,22 +46,16 @@ func NewSessions() *app.Command {
 				c.Out.Hint("no agent sessions yet")
 				return nil
 			}
-			return c.Out.Paged(ctx, c.Env, func() error {
-				printSessions(c.Out, sessions)
-				return nil
-			})
+			return c.Page(ctx, func() { printSessions(c.Out, sessions) })
 		},
 	}
 }
 
 func printSessions(o *app.Output, sessions []conversation.SessionInfo) {
-	t := screen.Table{
-		Width: o.Width(),
-		Columns: []screen.Column{
-			{Title: "SESSION", Style: screen.Yellow}, {Title: "AGENT", Style: screen.Cyan}, {Title: "AGE", Right: true},
-			{Title: "CHECKPOINTS", Right: true}, {Title: "CHAT", Right: true}, {Title: "FROM"}, {Title: "TEXT", Flex: true},
-		},
-	}
+	t := screen.Table{Columns: []screen.Column{
+		{Title: "SESSION", Style: screen.Yellow}, {Title: "AGENT", Style: screen.Cyan}, {Title: "AGE", Right: true},
+		{Title: "CHECKPOINTS", Right: true}, {Title: "CHAT", Right: true}, {Title: "FROM"}, {Title: "TEXT", Flex: true},
+	}}
 	for _, s := range sessions {
 		chat := "-" // there never was one
 		switch {
@@ -77,7 +71,7 @@ func printSessions(o *app.Output, sessions []conversation.SessionInfo) {
 		t.Rows = append(t.Rows, []string{app.Escape(s.ID), app.Escape(s.Agent), app.FormatAge(o.Now().Sub(s.Seen)),
 			app.Utoa(uint64(len(s.Checkpoints))), chat, from, app.FirstLine(sessionLabel(s))})
 	}
-	t.Write(o.Color, func(s string) { o.Line("%s", s) })
+	o.Table(t)
 }
 
 // sessionLabel names a session; of one whose conversation cannot be read, its first prompt that a checkpoint has does.

@@ -50,13 +50,7 @@ func NewShow() *app.Command {
 			if err != nil {
 				return err
 			}
-			if c.JSON {
-				return c.Out.Document(v.json())
-			}
-			return c.Out.Paged(ctx, c.Env, func() error {
-				v.print(c.Out)
-				return nil
-			})
+			return c.Answer(ctx, v.view, func() { v.print(c.Out) })
 		},
 	}
 }
@@ -244,7 +238,7 @@ type ownPathsView struct {
 	rows.OwnedChangesView
 }
 
-func (s *shown) json() ShownView {
+func (s *shown) view() any {
 	v := ShownView{CheckpointView: rows.ViewCheckpoint(s.Listed), Changes: rows.ViewOwned(s.changes, s.owned)}
 	if r := s.row; r != nil {
 		v.Own = &ownPathsView{string(r.Side), viewStateID(r.From), viewStateID(r.To), rows.ViewOwned(s.own, s.ownOwned)}
@@ -253,11 +247,7 @@ func (s *shown) json() ShownView {
 		}
 	}
 	if s.withFiles {
-		entries := make([]rows.EntryView, len(s.entries))
-		for i, e := range s.entries {
-			entries[i] = rows.ViewEntry(e)
-		}
-		v.Entries = &entries
+		v.Entries = new(viewEntries(s.entries))
 	}
 	if s.withCov {
 		cov := rows.ViewProblems(s.coverage)

@@ -126,10 +126,7 @@ func forgetText(ctx context.Context, c *app.Call, f forgetFlags) error {
 	}
 	done, err := maintain.ForgetText(ctx, p, f.text, f.isRegexp, f.dryRun)
 	return f.print(ctx, c, p, done, err, func() {
-		verb := "Redacted"
-		if f.dryRun {
-			verb = "Would redact"
-		}
+		verb := app.Did(f.dryRun, "Redacted", "Would redact")
 		if done.Texts == 0 {
 			c.Out.Summary("No stored conversation contains it.")
 		} else {
@@ -154,22 +151,13 @@ func forgetCheckpoint(ctx context.Context, c *app.Call, f forgetFlags, spec stri
 	}
 	done, err := maintain.ForgetCheckpoint(ctx, p, chosen.ID, f.dryRun)
 	return f.print(ctx, c, p, done, err, func() {
-		removed, freed := "Removed", fmt.Sprintf(", freed %s", app.FormatSize(done.Freed))
-		if f.dryRun {
-			removed, freed = "Would remove", ""
-		}
+		removed, freed := app.Did(f.dryRun, "Removed", "Would remove"), app.Did(f.dryRun, ", freed "+app.FormatSize(done.Freed), "")
 		c.Out.Summary("%s checkpoint %s%s.", removed, rows.Named(c.Out, chosen), freed)
 		if done.Shared > 0 {
-			c.Out.Summary("%s of it %s also in other checkpoints or operations, and %s there.", app.Plural(done.Shared, "file", "files"), isAre(done.Shared), staysOrStay(done.Shared))
+			c.Out.Summary("%s also in other checkpoints or operations, and %s there.",
+				app.Plural(done.Shared, "file of it is", "files of it are"), app.ByCount(done.Shared, "stays", "stay"))
 		}
 	})
-}
-
-func staysOrStay(n int) string {
-	if n == 1 {
-		return "stays"
-	}
-	return "stay"
 }
 
 // print says what was forgotten, and where it is still.
@@ -198,7 +186,7 @@ func (f forgetFlags) print(ctx context.Context, c *app.Call, p *project.Project,
 
 // printStill names the files outside of the store that hold it.
 func printStill(c *app.Call, done *maintain.Forgotten) {
-	for _, file := range app.FirstN(done.Still, app.MaxNamed) {
+	app.WarnEach(c.Out, done.Still, app.InJSON, func(file string) string {
 		whose := "the agent's own file"
 		switch {
 		case slices.Contains(done.Forks, file):
@@ -206,11 +194,8 @@ func printStill(c *app.Call, done *maintain.Forgotten) {
 		case filepath.Base(file) == project.OlderTranscript:
 			whose = "a checkpoint of the older rewind"
 		}
-		c.Out.Warn("%s still contains it: %s", whose, app.Escape(file))
-	}
-	if n := len(done.Still) - app.MaxNamed; n > 0 {
-		c.Out.Warn("and %d more; --json lists all", n)
-	}
+		return whose + " still contains it: " + app.Escape(file)
+	})
 	if len(done.Still) > 0 {
 		c.Out.Hint("rewind does not change agents' files: remove it there too, or it is captured again when the agent rewrites the file")
 	}
@@ -232,32 +217,28 @@ func mayForget(c *app.Call, f forgetFlags, question string) error {
 }
 
 func printPaths(c *app.Call, done *maintain.Forgotten) {
-	removed, freed, redacted := "Removed", ", freed "+app.FormatSize(done.Freed), "Redacted"
-	if done.DryRun {
-		removed, freed, redacted = "Would remove", "", "Would redact"
-	}
+	did := func(did, would string) string { return app.Did(done.DryRun, did, would) }
 	if len(done.Paths) == 0 {
 		c.Out.Summary("No checkpoint contains it.")
 	} else {
-		c.Out.Summary("%s %s from %s%s.", removed, app.Plural(len(done.Paths), "path", "paths"), app.Plural(done.Checkpoints, "checkpoint", "checkpoints"), freed)
+		freed := did(", freed "+app.FormatSize(done.Freed), "")
+		c.Out.Summary("%s %s from %s%s.", did("Removed", "Would remove"), app.Plural(len(done.Paths), "path", "paths"), app.Plural(done.Checkpoints, "checkpoint", "checkpoints"), freed)
 	}
 	for _, path := range done.Paths {
 		c.Out.Note("%s", path)
 	}
 	if done.Texts > 0 {
-		c.Out.Summary("%s %s of its lines in conversations.", redacted, app.Plural(done.Texts, "occurrence", "occurrences"))
+		c.Out.Summary("%s %s of its lines in conversations.", did("Redacted", "Would redact"), app.Plural(done.Texts, "occurrence", "occurrences"))
 	}
-	for _, l := range app.FirstN(done.LivesOn, app.MaxNamed) {
-		c.Out.Warn("the same content is still stored as %s, in %s", app.Escape(l.Path), app.Plural(l.Checkpoints, "checkpoint", "checkpoints"))
-	}
-	if n := len(done.LivesOn) - app.MaxNamed; n > 0 {
-		c.Out.Warn("and %d more; --json lists all", n)
-	}
+	app.WarnEach(c.Out, done.LivesOn, app.InJSON, func(l maintain.LivesOn) string {
+		return fmt.Sprintf("the same content is still stored as %s, in %s", app.Escape(l.Path), app.Plural(l.Checkpoints, "checkpoint", "checkpoints"))
+	})
 	if done.Missed > 0 {
-		c.Out.Warn("%s of the files %s not searched for in conversations: too large, or too many", app.Plural(done.Missed, "version", "versions"), wasWere(done.Missed))
+		c.Out.Warn("%s not searched for in conversations: too large, or too many", app.Plural(done.Missed, "version of the files was", "versions of the files were"))
 	}
 	if done.Mentions > 0 {
-		c.Out.Summary("%s in conversations %s; only whole lines of the file are redacted there.", app.Plural(done.Mentions, "entry", "entries"), mentionsOrMention(done.Mentions))
+		c.Out.Summary("%s; only whole lines of the file are redacted there.", app.Plural(done.Mentions,
+			"entry in conversations mentions it by name, or contains a value from it", "entries in conversations mention it by name, or contain a value from it"))
 	}
 	if done.Missed+done.Mentions > 0 {
 		c.Out.Hint("rewind forget --text PATTERN redacts a text in all conversations")
@@ -268,32 +249,11 @@ func printPaths(c *app.Call, done *maintain.Forgotten) {
 	}
 }
 
-func wasWere(n int) string {
-	if n == 1 {
-		return "was"
-	}
-	return "were"
-}
-
-func mentionsOrMention(n int) string {
-	if n == 1 {
-		return "mentions it by name, or contains a value from it"
-	}
-	return "mention it by name, or contain a value from it"
-}
-
 func isOrAre(paths []string) string {
 	if len(paths) == 1 {
 		return app.Escape(paths[0]) + " is"
 	}
 	return app.Plural(len(paths), "path", "paths") + " are"
-}
-
-func isAre(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
 }
 
 // leftOfForget says where bytes are still: in this store, or in others. The answer has been printed.
@@ -303,36 +263,21 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 			c.Out.Warn("%s", otherStore(s, done.Found()))
 			c.Out.Hint("%s", wayToForget(s.Registered))
 		}
-	}
-	if len(done.Unread) > 0 && !c.JSON {
-		for _, k := range app.FirstN(done.Unread, app.MaxNamed) {
-			c.Out.Warn("not all of checkpoint %s could be searched, since the store has lost a part of it", rows.Called(c, k))
+		app.WarnEach(c.Out, done.Unread, app.InJSON, func(k manifest.Checkpoint) string {
+			return fmt.Sprintf("not all of checkpoint %s could be searched, since the store has lost a part of it", rows.Called(c, k))
+		})
+		if done.Elsewhere > 0 {
+			files := app.Plural(done.Elsewhere, "removed file is", "removed files are")
+			if done.Found() {
+				files = app.Plural(done.Elsewhere, "file with the removed bytes is", "files with the removed bytes are")
+			}
+			c.Out.Warn("%s also linked outside of this store and its mirror", files)
+			c.Out.Hint("another account's mirror loses them with that account's next save, hook or list in this project; a copy made with hard links keeps them")
 		}
-		if n := len(done.Unread) - app.MaxNamed; n > 0 {
-			c.Out.Warn("and %d more; --json lists all", n)
-		}
-	}
-	if done.Elsewhere > 0 && !c.JSON {
-		if done.Found() {
-			c.Out.Warn("%s with the removed bytes %s also linked outside of this store and its mirror", app.Plural(done.Elsewhere, "file", "files"), isAre(done.Elsewhere))
-		} else {
-			c.Out.Warn("%s %s also linked outside of this store and its mirror", app.Plural(done.Elsewhere, "removed file", "removed files"), isAre(done.Elsewhere))
-		}
-		c.Out.Hint("another account's mirror loses them with that account's next save, hook or list in this project; a copy made with hard links keeps them")
-	}
-	if !c.JSON {
-		for _, path := range app.FirstN(done.Left, app.MaxNamed) {
-			c.Out.Warn("left by a restore that was killed, and may contain a part of it: %s", app.Escape(path))
-		}
-		if n := len(done.Left) - app.MaxNamed; n > 0 {
-			c.Out.Warn("and %d more; --json lists all", n)
-		}
-		for _, path := range app.FirstN(done.Strays, app.MaxNamed) {
-			c.Out.Warn("not the store's own, and not searched: %s", app.Escape(path))
-		}
-		if n := len(done.Strays) - app.MaxNamed; n > 0 {
-			c.Out.Warn("and %d more; --json lists all", n)
-		}
+		app.WarnEach(c.Out, done.Left, app.InJSON, func(path string) string {
+			return "left by a restore that was killed, and may contain a part of it: " + app.Escape(path)
+		})
+		app.WarnEach(c.Out, done.Strays, app.InJSON, func(path string) string { return "not the store's own, and not searched: " + app.Escape(path) })
 	}
 	if n := len(done.Unread); n > 0 && done.Pending == "" && done.Elsewhere+len(done.Others) == 0 {
 		return &app.PartlyError{Err: app.Hinted(
@@ -349,7 +294,7 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 		}
 		if n := len(done.Strays); n > 0 && done.Elsewhere+len(done.Others) == 0 {
 			return &app.PartlyError{Err: app.Hinted(
-				fmt.Errorf("it is gone from this store, but its directory has %s that %s not the store's own", app.Plural(n, "file", "files"), isAre(n)),
+				fmt.Errorf("it is gone from this store, but its directory has %s not the store's own", app.Plural(n, "file that is", "files that are")),
 				"delete them, or look into them; rewind verify lists them",
 			)}
 		}

@@ -90,20 +90,13 @@ func NewGC() *app.Command {
 				}
 				return errors.Join(c.Out.Document(v), unswept(done))
 			}
-			said := "Removed %s, kept %d, freed %s."
-			if done.DryRun {
-				said = "Would remove %s, keep %d and free about %s."
-			}
-			c.Out.Summary(said, app.Plural(len(done.Removed), "checkpoint", "checkpoints"), done.Kept, app.FormatSize(done.Freed))
+			c.Out.Summary(app.Did(done.DryRun, "Removed %s, kept %d, freed %s.", "Would remove %s, keep %d and free about %s."), app.Plural(len(done.Removed), "checkpoint", "checkpoints"), done.Kept, app.FormatSize(done.Freed))
 			if keep := cmp.Or(o.Keep, p.Settings().Retention.MaxCheckpoints); keep > 0 && done.Kept > keep && o.Checkpoint == (manifest.CheckpointID{}) {
 				c.Out.Summary("More than %d: pinned and named checkpoints are kept, and those that operations need, such as safety checkpoints.", keep)
 			}
-			for _, l := range app.FirstN(done.Lost, app.MaxNamed) {
-				c.Out.Warn("the store has lost a part of checkpoint %s", rows.Named(c.Out, l))
-			}
-			if n := len(done.Lost) - app.MaxNamed; n > 0 {
-				c.Out.Warn("and %d more; --json lists all", n)
-			}
+			app.WarnEach(c.Out, done.Lost, app.InJSON, func(l project.Listed) string {
+				return "the store has lost a part of checkpoint " + rows.Named(c.Out, l)
+			})
 			if len(done.Lost) > 0 {
 				c.Out.Hint("rewind verify says what is lost; rewind gc --checkpoint %s removes that checkpoint", done.Lost[0].ID.String()[:app.ShortID])
 			}

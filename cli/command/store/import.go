@@ -142,10 +142,7 @@ func imports(ctx context.Context, c *app.Call, p *project.Project, list []port.I
 		if c.JSON {
 			continue
 		}
-		did := "Imported"
-		if done.DryRun {
-			did = "Would import"
-		}
+		did := app.Did(done.DryRun, "Imported", "Would import")
 		text := ""
 		if done.Known > 0 {
 			text += ", " + app.Plural(done.Known, "was", "were") + " imported before"

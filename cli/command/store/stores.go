@@ -118,12 +118,11 @@ func listStores(ctx context.Context, c *app.Call) error {
 		c.Out.Hint("no stores yet; create one with rewind init")
 		return nil
 	}
-	return c.Out.Paged(ctx, c.Env, func() error {
+	return c.Page(ctx, func() {
 		printStores(c.Out, all)
 		c.Out.Line("")
 		c.Out.Line("%s, %s", app.Plural(len(all), "store", "stores"), app.FormatSize(stores.Bytes(all)))
 		hintGone(c.Out, gone)
-		return nil
 	})
 }
 
@@ -171,13 +170,10 @@ func removeGone(ctx context.Context, c *app.Call, f removeFlags) error {
 }
 
 func printStores(o *app.Output, all []stores.Info) {
-	t := screen.Table{
-		Width: o.Width(),
-		Columns: []screen.Column{
-			{Title: "ID", Style: screen.Yellow}, {Title: "SIZE", Right: true}, {Title: "CHECKPOINTS", Right: true},
-			{Title: "LAST SAVE", Right: true}, {Title: "STATE", Style: screen.Cyan}, {Title: "PROJECT", Flex: true},
-		},
-	}
+	t := screen.Table{Columns: []screen.Column{
+		{Title: "ID", Style: screen.Yellow}, {Title: "SIZE", Right: true}, {Title: "CHECKPOINTS", Right: true},
+		{Title: "LAST SAVE", Right: true}, {Title: "STATE", Style: screen.Cyan}, {Title: "PROJECT", Flex: true},
+	}}
 	for _, s := range all {
 		n, age := "", ""
 		if s.Checkpoints >= 0 {
@@ -188,7 +184,7 @@ func printStores(o *app.Output, all []stores.Info) {
 		}
 		t.Rows = append(t.Rows, []string{s.ID[:app.ShortID], app.FormatSize(s.Bytes), n, age, storeState(s), app.Escape(s.Root)})
 	}
-	t.Write(o.Color, func(s string) { o.Line("%s", s) })
+	o.Table(t)
 }
 
 // storeState is the state in the words of the table.

@@ -90,12 +90,7 @@ func reportVerified(c *app.Call, v *maintain.Verified, repair bool) error {
 		for _, d := range v.Damaged {
 			c.Out.Line("%s", damageLine(d))
 		}
-		for _, s := range app.FirstN(v.Strays, app.MaxNamed) {
-			c.Out.Warn("not the store's own, in its directory: %s", app.Escape(s.Text()))
-		}
-		if n := len(v.Strays) - app.MaxNamed; n > 0 {
-			c.Out.Warn("and %d more; --json lists all", n)
-		}
+		app.WarnEach(c.Out, v.Strays, app.InJSON, func(s maintain.Stray) string { return "not the store's own, in its directory: " + app.Escape(s.Text()) })
 		c.Out.Summary("%s, %s: %s.", app.Plural(v.Checkpoints, "checkpoint", "checkpoints"), app.Plural(v.Chunks, "chunk", "chunks"), wholeOr(v))
 	}
 	if !v.OK() {
