@@ -78,13 +78,7 @@ func missing(usage string, n int) string {
 	return ""
 }
 
-func QuoteAll(words []string) []string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = ShellQuote(w)
-	}
-	return out
-}
+func QuoteAll(words []string) []string { return Map(words, ShellQuote) }
 
 // Open finds the project and its store. The call closes it.
 func (c *Call) Open(ctx context.Context) (*project.Project, error) {

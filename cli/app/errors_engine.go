@@ -290,7 +290,7 @@ func explainConversation(err error, f *Failure) bool {
 		}
 	case errors.As(err, &noSession):
 		f.Code, f.Hint = ExitNotFound, "rewind sessions lists all sessions; choose one with --session"
-		f.choices = viewChoices(noSession.Choices)
+		f.choices = Map(noSession.Choices, viewChoice)
 		for _, s := range FirstN(noSession.Choices, MaxNamed) {
 			f.Warnings = append(f.Warnings, "session "+choiceText(s, noSession.Now))
 		}

@@ -41,10 +41,7 @@ func (c *Call) ChooseSessionWith(ctx context.Context, p *project.Project, n int)
 // askSession asks a person which session is meant; "" if they do not say.
 func (c *Call) askSession(e *conversation.NoSessionError) (id string, err error) {
 	choices := FirstN(e.Choices, MaxNamed)
-	lines := make([]string, len(choices))
-	for i, s := range choices {
-		lines[i] = choiceText(s, e.Now)
-	}
+	lines := Map(choices, func(s conversation.SessionInfo) string { return choiceText(s, e.Now) })
 	n, err := c.Out.choose("Which session?", lines)
 	if err != nil || n < 0 {
 		return "", err
@@ -60,11 +57,8 @@ type choiceView struct {
 	First     string `json:"first_prompt"`
 }
 
-func viewChoices(choices []conversation.SessionInfo) (out []choiceView) {
-	for _, s := range choices {
-		out = append(out, choiceView{s.ID, s.Agent, ViewTime(quietSince(s)), s.First})
-	}
-	return out
+func viewChoice(s conversation.SessionInfo) choiceView {
+	return choiceView{s.ID, s.Agent, ViewTime(quietSince(s)), s.First}
 }
 
 // quietSince is the time of a session's last message, or of its last hook where no message is known.

@@ -46,10 +46,13 @@ func ViewPath(p string) PathView {
 	return PathView{Path: strings.ToValidUTF8(p, "\uFFFD"), Path64: base64.StdEncoding.EncodeToString([]byte(p))}
 }
 
-func ViewPaths(paths []string) []PathView {
-	out := make([]PathView, len(paths))
-	for i, p := range paths {
-		out[i] = ViewPath(p)
+func ViewPaths(paths []string) []PathView { return Map(paths, ViewPath) }
+
+// Map is what f makes of each element. An empty list is [] in JSON, and never null.
+func Map[T, V any](list []T, f func(T) V) []V {
+	out := make([]V, len(list))
+	for i, v := range list {
+		out[i] = f(v)
 	}
 	return out
 }

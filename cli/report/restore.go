@@ -160,10 +160,7 @@ func Keeps(c *app.Call, r *restore.Restored) string {
 	if c.Project != nil {
 		root = c.Project.Root()
 	}
-	words := make([]string, len(r.Own))
-	for i, path := range r.Own {
-		words[i] = app.ShellQuote(c.FromHere(root, path))
-	}
+	words := app.Map(r.Own, func(path string) string { return app.ShellQuote(c.FromHere(root, path)) })
 	return "rewind restore " + r.Checkpoint.ID.String()[:app.ShortID] + " -- " + strings.Join(words, " ")
 }
 

@@ -88,12 +88,12 @@ func ViewRestored(r *restore.Restored) RestoredView {
 		v.Forgotten = app.ViewPaths(r.Forgotten.Named)
 	}
 	for _, o := range r.Others {
-		other := otherView{Agent: o.Agent, SessionID: o.Session, Prompt: o.Prompt, Paths: o.Paths, Files: app.ViewPaths(o.Files), Turns: []otherTurnView{}}
+		other := otherView{Agent: o.Agent, SessionID: o.Session, Prompt: o.Prompt, Paths: o.Paths, Files: app.ViewPaths(o.Files),
+			Turns: app.Map(o.Turns, func(t restore.OtherTurn) otherTurnView {
+				return otherTurnView{t.PromptID, t.Prompt, app.ViewPaths(t.Files)}
+			})}
 		if o.Alone != nil {
 			other.Instead = revertInstead(o.Alone)
-		}
-		for _, t := range o.Turns {
-			other.Turns = append(other.Turns, otherTurnView{t.PromptID, t.Prompt, app.ViewPaths(t.Files)})
 		}
 		v.Others = append(v.Others, other)
 	}

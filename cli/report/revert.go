@@ -64,7 +64,7 @@ func (e *ConflictsError) Explain(f *app.Failure) {
 	}
 	*f = app.Failure{Code: app.ExitRefused, Message: app.Plural(n, "conflict", "conflicts") + "; nothing was changed", Warnings: e.Lines,
 		Hint:      e.Keep + " leaves them as they are; --conflicts keep-file leaves the whole file, undo takes back what came since, too, markers writes both versions",
-		Conflicts: viewConflicts(e.Reverted.Conflicts), Document: true}
+		Conflicts: app.Map(e.Reverted.Conflicts, viewConflict), Document: true}
 }
 
 // ReportReverted prints what was done, without what the plan has shown already (told). chosen:

@@ -7,6 +7,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/revert"
+	"github.com/rewind-cli/rewind/engine/work"
 )
 
 // RevertedView answers revert: RestoredView and more.
@@ -66,46 +67,34 @@ type nearView struct {
 }
 
 func viewReverted(r *revert.Reverted) RevertedView {
-	v := RevertedView{RestoredView: ViewRestored(r.Restored), Reverted: []turnView{}, Merged: []mergedView{}, Kept: []app.KeptView{},
-		Shared: []sharedView{}, Shell: []shellView{}, Near: []nearView{}, Moved: []movedView{}, Conflicts: viewConflicts(r.Conflicts), NotCovered: app.ViewPaths(r.NotCovered), Forgotten: app.ViewPaths(r.Forgotten), Elsewhere: app.ViewPaths(r.Elsewhere)}
-	for _, t := range r.Turns {
-		v.Reverted = append(v.Reverted, turnView{t.Agent, t.Session, t.PromptID, t.Prompt, t.Paths})
+	return RevertedView{
+		RestoredView: ViewRestored(r.Restored),
+		Reverted:     app.Map(r.Turns, func(t work.RevertedTurn) turnView { return turnView{t.Agent, t.Session, t.PromptID, t.Prompt, t.Paths} }),
+		Merged:       app.Map(r.Merged, func(m revert.MergedPath) mergedView { return mergedView{app.ViewPath(m.Path), m.Removed, m.Restored} }),
+		Kept:         app.Map(r.Kept, func(k revert.KeptPart) app.KeptView { return viewKept(k.Path, k.From, k.To, k.Reason, k.By) }),
+		Conflicts:    app.Map(r.Conflicts, viewConflict),
+		Shared: app.Map(r.Shared, func(s revert.SharedPath) sharedView {
+			return sharedView{app.ViewPath(s.Path), app.Map(s.Also, viewWork), s.Outside, s.Goes}
+		}),
+		Shell: app.Map(r.Shell, func(s revert.ShellWork) shellView {
+			return shellView{viewWork(s.Work), s.Summary, app.ViewPaths(s.Paths)}
+		}),
+		Near: app.Map(r.Near, func(n revert.NearPart) nearView {
+			return nearView{app.ViewPath(n.Path), n.From, n.To, app.Map(n.By, viewWork)}
+		}),
+		Moved: app.Map(slices.Sorted(maps.Keys(r.Moved)), func(to string) movedView {
+			return movedView{app.ViewPath(to), app.ViewPath(r.Moved[to])}
+		}),
+		NotCovered: app.ViewPaths(r.NotCovered), Forgotten: app.ViewPaths(r.Forgotten), Elsewhere: app.ViewPaths(r.Elsewhere),
 	}
-	for _, m := range r.Merged {
-		v.Merged = append(v.Merged, mergedView{app.ViewPath(m.Path), m.Removed, m.Restored})
-	}
-	for _, k := range r.Kept {
-		v.Kept = append(v.Kept, app.KeptView{PathView: app.ViewPath(k.Path), From: k.From, To: k.To, Reason: k.Reason, By: viewWorks(k.By)})
-	}
-	for _, s := range r.Shared {
-		v.Shared = append(v.Shared, sharedView{app.ViewPath(s.Path), viewWorks(s.Also), s.Outside, s.Goes})
-	}
-	for _, s := range r.Shell {
-		v.Shell = append(v.Shell, shellView{viewWork(s.Work), s.Summary, app.ViewPaths(s.Paths)})
-	}
-	for _, to := range slices.Sorted(maps.Keys(r.Moved)) {
-		v.Moved = append(v.Moved, movedView{app.ViewPath(to), app.ViewPath(r.Moved[to])})
-	}
-	for _, n := range r.Near {
-		v.Near = append(v.Near, nearView{app.ViewPath(n.Path), n.From, n.To, viewWorks(n.By)})
-	}
-	return v
 }
 
-func viewConflicts(list []revert.RevertConflict) []app.ConflictView {
-	out := []app.ConflictView{}
-	for _, c := range list {
-		out = append(out, app.ConflictView{KeptView: app.KeptView{PathView: app.ViewPath(c.Path), From: c.From, To: c.To, Reason: c.Reason, By: viewWorks(c.By)}, Choice: string(c.Choice)})
-	}
-	return out
+func viewKept(path string, from, to int, reason string, by []attribution.Work) app.KeptView {
+	return app.KeptView{PathView: app.ViewPath(path), From: from, To: to, Reason: reason, By: app.Map(by, viewWork)}
 }
 
-func viewWorks(list []attribution.Work) []app.WorkView {
-	out := []app.WorkView{}
-	for _, w := range list {
-		out = append(out, viewWork(w))
-	}
-	return out
+func viewConflict(c revert.RevertConflict) app.ConflictView {
+	return app.ConflictView{KeptView: viewKept(c.Path, c.From, c.To, c.Reason, c.By), Choice: string(c.Choice)}
 }
 
 func viewWork(w attribution.Work) app.WorkView {

@@ -21,11 +21,7 @@ type ProblemView struct {
 }
 
 func ViewProblems(problems []problem.Problem) []ProblemView {
-	out := make([]ProblemView, len(problems))
-	for i, p := range problems {
-		out[i] = ProblemView{app.ViewPath(p.Path), p.Reason}
-	}
-	return out
+	return app.Map(problems, func(p problem.Problem) ProblemView { return ProblemView{app.ViewPath(p.Path), p.Reason} })
 }
 
 // ViewID is an id, or null where there is none.

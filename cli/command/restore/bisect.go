@@ -126,8 +126,7 @@ func search(ctx context.Context, c *app.Call, good, bad string, words []string, 
 		return err
 	}
 	if keep {
-		dir := app.ViewPath(filepath.ToSlash(s.Dir()))
-		v.Scratch = &dir
+		v.Scratch = new(app.ViewPath(filepath.ToSlash(s.Dir())))
 	}
 	return b.report(v)
 }
@@ -163,14 +162,10 @@ func (b *bisecting) search(ctx context.Context) (BisectView, error) {
 	if len(first) > 1 {
 		v.Result = "skipped"
 	}
-	for _, i := range first {
-		v.Candidates = append(v.Candidates, b.view(i))
-	}
-	lastGood := viewState(b.s.List[first[0]-1].Last)
-	v.LastGood = &lastGood
+	v.Candidates = app.Map(first, b.view)
+	v.LastGood = new(viewState(b.s.List[first[0]-1].Last))
 	if len(first) == 1 {
-		bad := b.view(first[0])
-		v.FirstBad = &bad
+		v.FirstBad = new(b.view(first[0]))
 	}
 	v.Before, v.After = first[0]-1, first[len(first)-1]
 	changes, err := b.s.Changes(v.Before, v.After)

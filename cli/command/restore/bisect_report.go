@@ -56,8 +56,7 @@ func (b *bisecting) view(i int) bisectStateView {
 }
 
 func viewState(st project.Listed) bisectStateView {
-	id, t := st.ID.String(), app.ViewTime(st.Time)
-	return bisectStateView{Checkpoint: &id, N: st.N, Time: &t, Kind: string(st.Kind), Description: st.Description, Name: st.Name}
+	return bisectStateView{Checkpoint: new(st.ID.String()), N: st.N, Time: new(app.ViewTime(st.Time)), Kind: string(st.Kind), Description: st.Description, Name: st.Name}
 }
 
 // report prints the answer.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -326,12 +327,5 @@ type RunView struct {
 
 // take takes over what undoing would do: the other way round, that is what the command did.
 func (v *RunView) take(plan *restore.Restored) {
-	for _, to := range []struct {
-		list  *[]app.PathView
-		paths []string
-	}{{&v.Added, plan.Delete}, {&v.Modified, plan.Replace}, {&v.Modified, plan.Mode}, {&v.Deleted, plan.Create}} {
-		for _, path := range to.paths {
-			*to.list = append(*to.list, app.ViewPath(path))
-		}
-	}
+	v.Added, v.Modified, v.Deleted = app.ViewPaths(plan.Delete), app.ViewPaths(slices.Concat(plan.Replace, plan.Mode)), app.ViewPaths(plan.Create)
 }

@@ -339,11 +339,7 @@ func printSettings(c *app.Call, set *settings.Settings, warnings []settings.Warn
 }
 
 func keyNames() []string {
-	var out []string
-	for _, k := range settings.Keys() {
-		out = append(out, k.Name)
-	}
-	return out
+	return app.Map(settings.Keys(), func(k settings.Key) string { return k.Name })
 }
 
 func settingText(v any) string {

@@ -306,8 +306,7 @@ type totalsView struct {
 func (v *attemptsPrinter) json() error {
 	doc := AttemptsView{Attempts: []attemptView{}}
 	if v.f != nil {
-		base := rows.ViewCheckpoint(v.f.Base)
-		doc.Base, doc.At = &base, v.f.At
+		doc.Base, doc.At = new(rows.ViewCheckpoint(v.f.Base)), v.f.At
 		doc.AtBase = v.f.At == 0 && v.present != nil && v.present.Root == v.f.Base.Root && v.present.Root != (oid.ID{})
 	}
 	for i := range v.tried {
@@ -316,15 +315,13 @@ func (v *attemptsPrinter) json() error {
 		w := attemptView{N: t.N, Prompt: c.Prompt, PromptID: c.PromptID, SessionID: c.Session, Agent: c.Agent, Checkpoint: rows.ViewCheckpoint(*c),
 			Now: t.now, Current: t.Open, Began: app.ViewTime(t.Began()), Prompts: t.Prompts, Mixed: t.Mixed, Others: t.others, OthersAlso: t.also}
 		if t.End != nil && !t.now {
-			end := rows.ViewCheckpoint(*t.End)
-			w.End = &end
+			w.End = new(rows.ViewCheckpoint(*t.End))
 		}
 		if !t.ended.IsZero() {
-			ended := app.ViewTime(t.ended)
-			w.Ended = &ended
+			w.Ended = new(app.ViewTime(t.ended))
 		}
-		if n := t.changes; n != nil {
-			w.Changes = &totalsView{n.Added, n.Modified, n.Deleted, n.LinesAdded, n.LinesDeleted}
+		if t.changes != nil {
+			w.Changes = new(totalsView(*t.changes))
 		}
 		doc.Attempts = append(doc.Attempts, w)
 	}

@@ -191,27 +191,20 @@ func (v *blamePrinter) json() error {
 		}
 		w := blameRunView{N: r.Start + 1, Count: r.Count, Also: []rows.OwnerWorkView{}, Forgotten: r.Forgotten, MadeBy: rows.ViewMaker(v.ctx, v.m, made)}
 		if r.Seen != nil {
-			w.Checkpoint, w.Number = rows.ViewID(r.Seen.ID), r.Seen.N
-			at := app.ViewTime(r.Seen.Time)
-			w.Time = &at
+			w.Checkpoint, w.Number, w.Time = rows.ViewID(r.Seen.ID), r.Seen.N, new(app.ViewTime(r.Seen.Time))
 		}
 		if r.Turn != nil {
 			w.Turn = rows.ViewID(r.Turn.ID)
 		}
 		if r.Path != v.b.Path {
-			from := app.ViewPath(r.Path)
-			w.From = &from
+			w.From = new(app.ViewPath(r.Path))
 		}
 		if s := r.Step; s != nil {
-			w.Class, w.OrYou, w.Now = string(s.Class), s.AlsoOutside, r.Seen == nil
-			at := app.ViewTime(s.To.Time)
-			w.Time = &at
+			w.Class, w.OrYou, w.Now, w.Time = string(s.Class), s.AlsoOutside, r.Seen == nil, new(app.ViewTime(s.To.Time))
 			if s.By != nil {
 				w.OwnerWorkView = rows.ViewOwnerWork(s.By)
 			}
-			for _, o := range s.Also {
-				w.Also = append(w.Also, rows.ViewOwnerWork(o))
-			}
+			w.Also = app.Map(s.Also, rows.ViewOwnerWork)
 		}
 		doc.Lines = append(doc.Lines, w)
 	})

@@ -256,17 +256,14 @@ func (v *comparePrinter) view() any {
 	state := func(s *side) stateView {
 		w := stateView{Attempt: s.attempt}
 		if s.at != nil {
-			c := rows.ViewCheckpoint(*s.at)
-			w.Checkpoint = &c
+			w.Checkpoint = new(rows.ViewCheckpoint(*s.at))
 		}
 		return w
 	}
-	list := func(rows []inspect.Compared) []bothView {
-		out := make([]bothView, len(rows))
-		for i, r := range rows {
-			out[i] = bothView{app.ViewPath(r.Path), v.did(&v.a, r.A), v.did(&v.b, r.B)}
-		}
-		return out
+	list := func(paths []inspect.Compared) []bothView {
+		return app.Map(paths, func(r inspect.Compared) bothView {
+			return bothView{app.ViewPath(r.Path), v.did(&v.a, r.A), v.did(&v.b, r.B)}
+		})
 	}
 	f := v.found
 	return ComparedView{rows.ViewCheckpoint(*v.base), state(&v.a), state(&v.b), list(f.OnlyA), list(f.OnlyB), list(f.Same), list(f.Different)}
@@ -292,8 +289,7 @@ func (v *comparePrinter) did(s *side, d *inspect.FileDiff) *didView {
 		w.Kind = string(inspect.Changed)
 	}
 	if e := d.New; e != nil {
-		mode := fmt.Sprintf("%04o", e.Mode)
-		w.Mode = &mode
+		w.Mode = new(fmt.Sprintf("%04o", e.Mode))
 		if e.Kind == manifest.File {
 			w.Hash = rows.ViewID(e.ID)
 		}

@@ -121,21 +121,13 @@ type noMatchError struct {
 }
 
 func (e *noMatchError) Error() string {
-	return "nothing matches " + strings.Join(quoteWords(e.patterns), ", ")
+	return "nothing matches " + strings.Join(app.Map(e.patterns, app.Quote), ", ")
 }
 
 func (e *noMatchError) Explain(f *app.Failure) {
 	if f.Document = false; e.silent {
 		f.Message = ""
 	}
-}
-
-func quoteWords(words []string) []string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = app.Quote(w)
-	}
-	return out
 }
 
 // unsearchedError: what is damaged was passed over; what could be searched has been printed.

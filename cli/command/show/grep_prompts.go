@@ -55,10 +55,9 @@ func grepPrompts(ctx context.Context, c *app.Call, p *project.Project, m *search
 	slices.Reverse(found)
 	none := &noMatchError{patterns: o.query.Patterns, silent: c.Quiet}
 	if c.JSON {
-		v := PromptsView{Patterns: o.query.Patterns, Prompts: make([]promptMatched, len(found))}
-		for i, f := range found {
-			v.Prompts[i] = promptMatched{rows.ViewCheckpoint(f.Listed), strings.ToValidUTF8(f.line, "\uFFFD")}
-		}
+		v := PromptsView{Patterns: o.query.Patterns, Prompts: app.Map(found, func(f said) promptMatched {
+			return promptMatched{rows.ViewCheckpoint(f.Listed), strings.ToValidUTF8(f.line, "\uFFFD")}
+		})}
 		if err := c.Out.Document(v); err != nil || len(found) > 0 {
 			return err
 		}

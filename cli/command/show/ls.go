@@ -51,7 +51,7 @@ func NewLs() *app.Command {
 			if err != nil {
 				return err
 			}
-			return c.Answer(ctx, func() any { return rows.EntriesView{Entries: viewEntries(entries)} }, func() { printEntries(c.Out, entries) })
+			return c.Answer(ctx, func() any { return rows.EntriesView{Entries: app.Map(entries, rows.ViewEntry)} }, func() { printEntries(c.Out, entries) })
 		},
 	}
 }
@@ -71,14 +71,6 @@ func onePath(c *app.Call, at int, required bool) (string, error) {
 		return "", &app.UsageError{Msg: "too few arguments: a path is missing", Hint: "rewind " + c.Typed + " " + c.Cmd.Usage}
 	}
 	return "", nil
-}
-
-func viewEntries(entries []inspect.TreeEntry) []rows.EntryView {
-	out := make([]rows.EntryView, len(entries))
-	for i, e := range entries {
-		out[i] = rows.ViewEntry(e)
-	}
-	return out
 }
 
 // printEntries is like ls -l, as far as a checkpoint knows it.

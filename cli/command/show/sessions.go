@@ -9,6 +9,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/report"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
@@ -35,18 +36,11 @@ func NewSessions() *app.Command {
 			if err != nil {
 				return err
 			}
-			if c.JSON {
-				v := SessionsView{Sessions: make([]sessionView, len(sessions))}
-				for i, s := range sessions {
-					v.Sessions[i] = viewSession(s)
-				}
-				return c.Out.Document(v)
-			}
-			if len(sessions) == 0 {
+			if len(sessions) == 0 && !c.JSON {
 				c.Out.Hint("no agent sessions yet")
 				return nil
 			}
-			return c.Page(ctx, func() { printSessions(c.Out, sessions) })
+			return c.Answer(ctx, func() any { return SessionsView{app.Map(sessions, viewSession)} }, func() { printSessions(c.Out, sessions) })
 		},
 	}
 }
@@ -117,13 +111,12 @@ type sessionCheckpointView struct {
 }
 
 func viewSession(s conversation.SessionInfo) sessionView {
-	v := sessionView{
+	return sessionView{
 		SessionID: s.ID, Agent: s.Agent, Path: s.Path, OnDisk: s.OnDisk, Bytes: s.Size, Dir: s.Dir, Title: s.Title,
 		LastPrompt: s.Last, Source: s.Source, Parent: app.OrNull(s.Parent), Ancestors: append([]string{}, s.Ancestors...),
-		Forks: append([]string{}, s.Forks...), Time: app.ViewTime(s.Seen), Checkpoints: make([]sessionCheckpointView, len(s.Checkpoints)),
+		Forks: append([]string{}, s.Forks...), Time: app.ViewTime(s.Seen),
+		Checkpoints: app.Map(s.Checkpoints, func(l project.Listed) sessionCheckpointView {
+			return sessionCheckpointView{ID: l.ID.String(), Seq: l.Seq, N: l.N, Time: app.ViewTime(l.Time), Kind: string(l.Kind)}
+		}),
 	}
-	for i, l := range s.Checkpoints {
-		v.Checkpoints[i] = sessionCheckpointView{ID: l.ID.String(), Seq: l.Seq, N: l.N, Time: app.ViewTime(l.Time), Kind: string(l.Kind)}
-	}
-	return v
 }

@@ -247,7 +247,7 @@ func (s *shown) view() any {
 		}
 	}
 	if s.withFiles {
-		v.Entries = new(viewEntries(s.entries))
+		v.Entries = new(app.Map(s.entries, rows.ViewEntry))
 	}
 	if s.withCov {
 		cov := rows.ViewProblems(s.coverage)

@@ -79,13 +79,11 @@ func ofProject(ctx context.Context, c *app.Call, finished []stores.Removal) (don
 }
 
 func reportFinished(c *app.Call, done []stores.Removal) error {
-	v := RemovedView{Removed: []removalView{}}
 	for _, r := range done {
-		v.Removed = append(v.Removed, removalView{viewStore(r.Info), []string{}, ""})
 		c.Out.Summary("Finished removing the store of %s.", app.Escape(r.Root))
 	}
 	if c.JSON {
-		return c.Out.Document(v)
+		return c.Out.Document(RemovedView{Removed: app.Map(done, func(r stores.Removal) removalView { return removalView{viewStore(r.Info), []string{}, ""} })})
 	}
 	return nil
 }

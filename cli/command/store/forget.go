@@ -382,20 +382,15 @@ type livesOnView struct {
 }
 
 func viewForgotten(done *maintain.Forgotten) ForgotView {
-	v := ForgotView{Paths: app.ViewPaths(done.Paths), Checkpoints: done.Checkpoints, Freed: done.Freed, Pending: done.Pending != "", LivesOn: []livesOnView{}, Present: app.ViewPaths(done.Present), Texts: done.Texts, Still: append([]string{}, done.Still...), Others: []otherStoreView{}, Unread: []string{}, Elsewhere: done.Elsewhere,
-		Copies: append([]string{}, done.Copies...), Strays: app.ViewPaths(done.Strays), Left: app.ViewPaths(done.Left), Forks: append([]string{}, done.Forks...), Mentions: done.Mentions, Missed: done.Missed, Shared: done.Shared, DryRun: done.DryRun}
-	if done.Checkpoint != (manifest.CheckpointID{}) {
-		id := done.Checkpoint.String()
-		v.Checkpoint = &id
+	return ForgotView{
+		Paths: app.ViewPaths(done.Paths), Checkpoints: done.Checkpoints, Freed: done.Freed, Pending: done.Pending != "", Present: app.ViewPaths(done.Present),
+		Texts: done.Texts, Still: notNil(done.Still), Elsewhere: done.Elsewhere, Copies: notNil(done.Copies), Strays: app.ViewPaths(done.Strays),
+		Left: app.ViewPaths(done.Left), Forks: notNil(done.Forks), Mentions: done.Mentions, Missed: done.Missed, Checkpoint: rows.ViewID(done.Checkpoint),
+		Shared: done.Shared, DryRun: done.DryRun,
+		LivesOn: app.Map(done.LivesOn, func(l maintain.LivesOn) livesOnView { return livesOnView{app.ViewPath(l.Path), l.Checkpoints} }),
+		Unread:  app.Map(done.Unread, func(k manifest.Checkpoint) string { return k.ID.String() }),
+		Others: app.Map(done.Others, func(s stores.Relative) otherStoreView {
+			return otherStoreView{s.ID, app.ViewPath(s.Root).Path, string(s.State), wayToForget(s.Registered)}
+		}),
 	}
-	for _, k := range done.Unread {
-		v.Unread = append(v.Unread, k.ID.String())
-	}
-	for _, s := range done.Others {
-		v.Others = append(v.Others, otherStoreView{s.ID, app.ViewPath(s.Root).Path, string(s.State), wayToForget(s.Registered)})
-	}
-	for _, l := range done.LivesOn {
-		v.LivesOn = append(v.LivesOn, livesOnView{app.ViewPath(l.Path), l.Checkpoints})
-	}
-	return v
 }

@@ -78,17 +78,10 @@ func NewGC() *app.Command {
 				return err
 			}
 			if c.JSON {
-				v := GcView{
-					Removed: make([]string, len(done.Removed)), Kept: done.Kept, Freed: done.Freed, DryRun: done.DryRun,
-					Room: done.Room, Lost: []string{}, Gone: len(gone), GoneBytes: stores.Bytes(gone),
-				}
-				for i, id := range done.Removed {
-					v.Removed[i] = id.String()
-				}
-				for _, l := range done.Lost {
-					v.Lost = append(v.Lost, l.ID.String())
-				}
-				return errors.Join(c.Out.Document(v), unswept(done))
+				return errors.Join(c.Out.Document(GcView{
+					Removed: app.Map(done.Removed, manifest.CheckpointID.String), Kept: done.Kept, Freed: done.Freed, DryRun: done.DryRun, Room: done.Room,
+					Lost: app.Map(done.Lost, func(l project.Listed) string { return l.ID.String() }), Gone: len(gone), GoneBytes: stores.Bytes(gone),
+				}), unswept(done))
 			}
 			c.Out.Summary(app.Did(done.DryRun, "Removed %s, kept %d, freed %s.", "Would remove %s, keep %d and free about %s."), app.Plural(len(done.Removed), "checkpoint", "checkpoints"), done.Kept, app.FormatSize(done.Freed))
 			if keep := cmp.Or(o.Keep, p.Settings().Retention.MaxCheckpoints); keep > 0 && done.Kept > keep && o.Checkpoint == (manifest.CheckpointID{}) {

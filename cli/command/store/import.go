@@ -11,6 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/engine/port"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 func NewImport() *app.Command {
@@ -192,19 +193,13 @@ func skips(c *app.Call, list []port.ImportSkip, what string) {
 }
 
 func viewImported(d *port.Imported) importView {
-	v := importView{PathView: app.ViewPath(filepath.ToSlash(d.From)), Found: d.Found, Known: d.Known, Checkpoints: []importedOne{}, Bindings: d.Bindings, Skipped: []importSkipView{}, Said: d.Said, Unsaid: []importSkipView{}, LeftOut: d.LeftOut}
-	for _, a := range d.Added {
-		v.Checkpoints = append(v.Checkpoints, importedOne{a.ID.String(), app.ViewTime(a.Time), a.Name, strings.ToValidUTF8(a.Description, "\uFFFD"), a.Files})
-	}
-	for _, s := range d.Skipped {
-		v.Skipped = append(v.Skipped, importSkipView(s))
-	}
-	for _, s := range d.Unsaid {
-		v.Unsaid = append(v.Unsaid, importSkipView(s))
-	}
+	skip := func(s port.ImportSkip) importSkipView { return importSkipView(s) }
+	v := importView{PathView: app.ViewPath(filepath.ToSlash(d.From)), Found: d.Found, Known: d.Known, Bindings: d.Bindings, Skipped: app.Map(d.Skipped, skip),
+		Said: d.Said, Unsaid: app.Map(d.Unsaid, skip), LeftOut: d.LeftOut, Checkpoints: app.Map(d.Added, func(a manifest.Checkpoint) importedOne {
+			return importedOne{a.ID.String(), app.ViewTime(a.Time), a.Name, strings.ToValidUTF8(a.Description, "\uFFFD"), a.Files}
+		})}
 	if d.Newest != nil {
-		id := d.Newest.ID.String()
-		v.Newest = &id
+		v.Newest = new(d.Newest.ID.String())
 	}
 	return v
 }

@@ -105,11 +105,7 @@ func listStores(ctx context.Context, c *app.Call) error {
 		}
 	}
 	if c.JSON {
-		v := StoresView{Stores: make([]storeView, len(all)), Bytes: stores.Bytes(all), Gone: len(gone), GoneBytes: stores.Bytes(gone)}
-		for i, s := range all {
-			v.Stores[i] = viewStore(s)
-		}
-		return c.Out.Document(v)
+		return c.Out.Document(StoresView{Stores: app.Map(all, viewStore), Bytes: stores.Bytes(all), Gone: len(gone), GoneBytes: stores.Bytes(gone)})
 	}
 	if len(all) == 0 {
 		if problem := c.Env.HomeProblem(); problem != "" {
@@ -241,8 +237,7 @@ func viewStore(s stores.Info) storeView {
 		v.Checkpoints = &s.Checkpoints
 	}
 	if !s.LastSave.IsZero() {
-		at := app.ViewTime(s.LastSave)
-		v.LastSave = &at
+		v.LastSave = new(app.ViewTime(s.LastSave))
 	}
 	return v
 }
@@ -275,10 +270,7 @@ func removeStores(ctx context.Context, c *app.Call, f removeFlags, ids []string)
 
 // remove shows what goes, asks, and removes it. again is the command as it was typed.
 func remove(ctx context.Context, c *app.Call, f removeFlags, plans []*stores.Removal, again, force string) error {
-	v := RemovedView{DryRun: f.dryRun, Removed: []removalView{}}
-	for _, r := range plans {
-		v.Removed = append(v.Removed, removalView{viewStore(r.Info), append([]string{}, r.Kept...), r.Note})
-	}
+	v := RemovedView{DryRun: f.dryRun, Removed: app.Map(plans, func(r *stores.Removal) removalView { return removalView{viewStore(r.Info), notNil(r.Kept), r.Note} })}
 	ask := c.Out.Interactive() && !f.yes && !f.dryRun
 	if ask || f.dryRun {
 		showRemovals(c, plans, ask)

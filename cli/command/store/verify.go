@@ -69,16 +69,13 @@ func NewRepair() *app.Command {
 func reportVerified(c *app.Call, v *maintain.Verified, repair bool) error {
 	c.Out.EndProgress()
 	if c.JSON {
-		view := VerifiedView{OK: v.OK(), Checkpoints: v.Checkpoints, Chunks: v.Chunks, Damaged: make([]damageView, len(v.Damaged)), Strays: []app.PathView{}}
-		for i, d := range v.Damaged {
-			view.Damaged[i] = damageView{app.ViewPath(d.Path), rows.ViewID(d.Checkpoint), d.Reason}
-		}
-		for _, s := range v.Strays {
-			view.Strays = append(view.Strays, app.ViewPath(s.Path))
-		}
+		view := VerifiedView{OK: v.OK(), Checkpoints: v.Checkpoints, Chunks: v.Chunks,
+			Damaged: app.Map(v.Damaged, func(d maintain.Damage) damageView {
+				return damageView{app.ViewPath(d.Path), rows.ViewID(d.Checkpoint), d.Reason}
+			}),
+			Strays: app.Map(v.Strays, func(s maintain.Stray) app.PathView { return app.ViewPath(s.Path) })}
 		if repair {
-			repaired := append([]string{}, v.Repaired...)
-			view.Repaired = &repaired
+			view.Repaired = new(notNil(v.Repaired))
 		}
 		if err := c.Out.Document(view); err != nil {
 			return err
