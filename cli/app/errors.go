@@ -92,28 +92,11 @@ func (e *PartlyError) Explain(f *Failure) {
 	f.Code, f.Document = ExitPartial, false
 }
 
-// DamagedError says that verify or repair found damage. The answer has been printed.
-type DamagedError struct {
-	N           int
-	AfterRepair bool
-}
+// FailedError is an error of a command that is shown as its Failure says. Mostly the answer has been printed.
+type FailedError struct{ Failure }
 
-func (e *DamagedError) Error() string {
-	return "the store is damaged: " + Plural(e.N, "problem", "problems") + " found"
-}
-
-func (e *DamagedError) Explain(f *Failure) {
-	*f = Failure{Code: ExitDamaged, Message: e.Error(), Hint: "rewind verify --repair"}
-	if e.AfterRepair {
-		f.Hint = "what is listed is lost, and rewind gc --checkpoint ID removes such a checkpoint; all others can be restored"
-	}
-}
-
-// InvalidError says that validate found something wrong. The answer has been printed.
-type InvalidError struct{ Code int }
-
-func (e *InvalidError) Error() string      { return "not valid" }
-func (e *InvalidError) Explain(f *Failure) { *f = Failure{Code: e.Code} }
+func (e *FailedError) Error() string      { return e.Message }
+func (e *FailedError) Explain(f *Failure) { *f = e.Failure }
 
 // codedError is an error with an exit code of its own.
 type codedError struct {
@@ -292,12 +275,10 @@ func ShellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// NotFoundError: bisect has no answer. It has been printed.
-type NotFoundError struct{ Msg, Hint string }
-
-func (e *NotFoundError) Error() string { return e.Msg }
-
-func (e *NotFoundError) Explain(f *Failure) { f.Hint = e.Hint }
+// NoAnswer is a search that found nothing to answer with.
+func NoAnswer(message, hint string) error {
+	return &FailedError{Failure{Code: ExitFailed, Message: message, Hint: hint, Document: true}}
+}
 
 // StaleError: what was asked about is not there.
 type StaleError struct {

@@ -35,21 +35,24 @@ func explainEngine(err error, f *Failure) {
 		explainRest(err, f)
 }
 
+// is reports whether an error is a T; if so, f gets its code and hint.
+func is[T error](err error, f *Failure, code int, hint string) bool {
+	_, ok := errors.AsType[T](err)
+	if ok {
+		f.Code, f.Hint = code, hint
+	}
+	return ok
+}
+
 // explainStore says why a store cannot be used; false: it is none of that.
 func explainStore(err error, f *Failure) bool {
 	var (
-		notInit  *project.NotInitializedError
-		refused  *project.RefusedRootError
-		system   *account.UnsupportedError
-		foreign  *account.ForeignStoreError
-		moved    *project.MovedError
-		link     *project.LinkError
-		noStore  *project.NoStoreError
-		remote   *project.RemoteError
-		vanished *project.VanishedError
-		future   *account.FutureFormatError
-		format   *account.FormatError
-		damaged  *account.DamagedStoreError
+		notInit *project.NotInitializedError
+		foreign *account.ForeignStoreError
+		moved   *project.MovedError
+		link    *project.LinkError
+		noStore *project.NoStoreError
+		format  *account.FormatError
 	)
 	switch {
 	case errors.As(err, &notInit):
@@ -76,10 +79,8 @@ func explainStore(err error, f *Failure) bool {
 		default:
 			f.Hint = "a store contains no links: check where this one points, then remove it"
 		}
-	case errors.As(err, &system):
-		f.Code, f.Hint = ExitRefused, "to try it anyway, set REWIND_ALLOW_WINDOWS=1"
-	case errors.As(err, &refused):
-		f.Code, f.Hint = ExitNoProject, "cd to the project, or give its directory with --root"
+	case is[*account.UnsupportedError](err, f, ExitRefused, "to try it anyway, set REWIND_ALLOW_WINDOWS=1"):
+	case is[*project.RefusedRootError](err, f, ExitNoProject, "cd to the project, or give its directory with --root"):
 	case errors.As(err, &foreign):
 		f.Code, f.Hint = ExitNoProject, "if you trust its origin: rewind init --trust"
 		switch {
@@ -92,24 +93,20 @@ func explainStore(err error, f *Failure) bool {
 		case foreign.Tracked:
 			f.Hint = "remove it from git's index: git rm -r -q --cached .agent/rewind"
 		}
-	case errors.As(err, &remote):
-		f.Code, f.Hint = ExitNoProject, "rewind init --mode global, or --force if you know it is safe"
+	case is[*project.RemoteError](err, f, ExitNoProject, "rewind init --mode global, or --force if you know it is safe"):
 	case errors.As(err, &moved):
 		f.Code, f.Hint = ExitNoProject, "rewind init --adopt "+ShellQuote(moved.Store)
 		if moved.ID != "" {
 			f.Hint = "rewind init --adopt " + ShortStore(moved.ID) + " brings its history here; rewind init starts a new one"
 		}
-	case errors.As(err, &vanished):
-		f.Code, f.Hint = ExitDamaged, "restore the store from a backup, or start over: rewind init --force"
-	case errors.As(err, &future):
-		f.Hint = "install a newer rewind"
+	case is[*project.VanishedError](err, f, ExitDamaged, "restore the store from a backup, or start over: rewind init --force"):
+	case is[*account.FutureFormatError](err, f, ExitFailed, "install a newer rewind"):
 	case errors.As(err, &format):
 		f.Code, f.Hint = ExitDamaged, "rewind verify --repair"
 		if format.Lost != "" {
 			f.Hint = "restore the format file from a backup, or move the store away and start over: rewind init"
 		}
-	case errors.As(err, &damaged):
-		f.Code, f.Hint = ExitDamaged, "rewind verify"
+	case is[*account.DamagedStoreError](err, f, ExitDamaged, "rewind verify"):
 	default:
 		return false
 	}
@@ -119,13 +116,11 @@ func explainStore(err error, f *Failure) bool {
 // explainRevert says what a search or a revert does not find; false: it is none of that.
 func explainRevert(err error, f *Failure) bool {
 	var (
-		pattern *search.PatternError
 		unknown *work.UnknownWorkError
 		gone    *work.StatesGoneError
 	)
 	switch {
-	case errors.As(err, &pattern):
-		f.Code, f.Hint = ExitUsage, "rewind grep -F takes the text literally"
+	case is[*search.PatternError](err, f, ExitUsage, "rewind grep -F takes the text literally"):
 	case errors.As(err, &unknown):
 		f.Code, f.Hint = ExitNotFound, "rewind list --all shows the checkpoints; rewind show says a call's id and its subagent, with --json those of each path"
 		if len(unknown.Matches) > 0 {
@@ -151,25 +146,16 @@ func explainRevert(err error, f *Failure) bool {
 func explainNamed(err error, f *Failure) bool {
 	var (
 		unsaved   *conversation.PromptNotSavedError
-		noCkpt    *project.NoCheckpointError
 		ambiguous *project.AmbiguousError
-		noPath    *project.NoPathError
-		precious  *port.OnlyPreciousError
-		notHeld   *maintain.NotHeldError
 		several   *inspect.SeveralPathsError
-		outside   *project.OutsideError
-		badName   *project.BadNameError
 		taken     *project.NameTakenError
-		noAttempt *attempts.NoAttemptError
 	)
 	switch {
-	case errors.As(err, &noAttempt):
-		f.Code, f.Hint = ExitNotFound, "rewind list --attempts"
+	case is[*attempts.NoAttemptError](err, f, ExitNotFound, "rewind list --attempts"):
 	case errors.As(err, &unsaved):
 		f.Code = ExitNotFound
 		f.Hint = fmt.Sprintf("rewind restore prompt~%d --context-only takes back the conversation alone; rewind list shows the checkpoints for rewind restore <id>", unsaved.N)
-	case errors.As(err, &noCkpt):
-		f.Code, f.Hint = ExitNotFound, "rewind list"
+	case is[*project.NoCheckpointError](err, f, ExitNotFound, "rewind list"):
 	case errors.As(err, &ambiguous):
 		f.Code = ExitNotFound
 		if len(ambiguous.Matches) > 0 {
@@ -177,16 +163,11 @@ func explainNamed(err error, f *Failure) bool {
 		}
 	case errors.As(err, &several):
 		f.Code, f.Hint = ExitUsage, "name one of them: "+quotedPaths(several.Matches)
-	case errors.As(err, &precious):
-		f.Hint = "--with-precious includes it"
-	case errors.As(err, &noPath):
-		f.Hint = "rewind show CKPT --files lists the paths of a checkpoint"
-	case errors.As(err, &notHeld):
-		f.Hint = "nothing was removed; rewind history PATH shows the checkpoints that have a path"
-	case errors.As(err, &outside):
-		f.Code, f.Hint = ExitUsage, "paths are relative to the working directory and must be inside the project"
-	case errors.As(err, &badName):
-		f.Code, f.Hint = ExitUsage, "choose another name, such as before-merge"
+	case is[*port.OnlyPreciousError](err, f, ExitFailed, "--with-precious includes it"):
+	case is[*project.NoPathError](err, f, ExitFailed, "rewind show CKPT --files lists the paths of a checkpoint"):
+	case is[*maintain.NotHeldError](err, f, ExitFailed, "nothing was removed; rewind history PATH shows the checkpoints that have a path"):
+	case is[*project.OutsideError](err, f, ExitUsage, "paths are relative to the working directory and must be inside the project"):
+	case is[*project.BadNameError](err, f, ExitUsage, "choose another name, such as before-merge"):
 	case errors.As(err, &taken):
 		f.Hint = "choose another name, or free this one: rewind pin " + taken.Checkpoint + " --name ''"
 	default:
@@ -198,18 +179,11 @@ func explainNamed(err error, f *Failure) bool {
 // explainHeld says what holds a command up: another process, the disk, a refusal; false: it is none of that.
 func explainHeld(err error, f *Failure) bool {
 	var (
-		busy      *account.BusyError
 		diskFull  *project.DiskFullError
 		noSpace   *maintain.NoSpaceError
 		wouldLose *project.RefusedError
-		otherPlan *restore.PlanChangedError
-		changing  *settings.BusyError
-		watched   *save.AlreadyWatchedError
 		place     *port.CheckoutDirError
 		part      *port.UnfinishedError
-		same      *port.NoStatesError
-		noGit     *gitprogram.MissingError
-		edited    *restore.ChangedSinceError
 		forgotten *restore.ForgottenStepError
 	)
 	switch {
@@ -221,12 +195,9 @@ func explainHeld(err error, f *Failure) bool {
 		if forgotten.Older != nil {
 			f.Hint = "rewind restore " + forgotten.Older.ID.String()[:ShortID] + " goes further back, to the next checkpoint that differs"
 		}
-	case errors.As(err, &edited):
-		f.Code, f.Hint = ExitRefused, "the same command shows them as they are now"
-	case errors.As(err, &noGit):
-		f.Hint = "install git, or put it into $PATH"
-	case errors.As(err, &same):
-		f.Hint = "rewind list shows the checkpoints; choose the ends with --good and --bad"
+	case is[*restore.ChangedSinceError](err, f, ExitRefused, "the same command shows them as they are now"):
+	case is[*gitprogram.MissingError](err, f, ExitFailed, "install git, or put it into $PATH"):
+	case is[*port.NoStatesError](err, f, ExitFailed, "rewind list shows the checkpoints; choose the ends with --good and --bad"):
 	case errors.As(err, &place):
 		f.Code, f.Hint = ExitRefused, place.Hint
 		if f.Hint == "" {
@@ -238,14 +209,11 @@ func explainHeld(err error, f *Failure) bool {
 			f.Code = ExitPartial
 		}
 		f.Hint = "the same command completes it; or remove " + ShellQuote(part.Dir)
-	case errors.As(err, &watched):
-		f.Code, f.Hint = ExitBusy, "end that one first: one is enough for a project"
+	case is[*save.AlreadyWatchedError](err, f, ExitBusy, "end that one first: one is enough for a project"):
 	case errors.Is(err, watch.ErrGone):
 		f.Code, f.Message, f.Hint = ExitNoProject, "the project's directory was moved or removed", "start rewind watch again in its new place"
-	case errors.As(err, &changing):
-		f.Code = ExitBusy
-	case errors.As(err, &busy):
-		f.Code, f.Hint = ExitBusy, "try again when the other rewind has finished"
+	case is[*settings.BusyError](err, f, ExitBusy, ""):
+	case is[*account.BusyError](err, f, ExitBusy, "try again when the other rewind has finished"):
 	case errors.As(err, &noSpace):
 		f.Message = strings.Replace(f.Message, noSpace.Error(), "nothing was removed: what is kept has to be written to new files first, which takes "+
 			FormatSize(noSpace.Need)+", and only "+FormatSize(noSpace.Free)+" are free on the disk", 1)
@@ -254,8 +222,7 @@ func explainHeld(err error, f *Failure) bool {
 		f.Message = strings.Replace(f.Message, diskFull.Error(), fmt.Sprintf("only %s free on the disk, less than minFreeDisk (%s)",
 			FormatSize(diskFull.Free), FormatSize(diskFull.Floor)), 1)
 		f.Hint = "free some space, run rewind gc, or lower the limit: rewind config minFreeDisk SIZE (with --global where rewind init has yet to run)"
-	case errors.As(err, &otherPlan):
-		f.Code, f.Hint = ExitRefused, "nothing was changed; look at the plan again: rewind restore --dry-run"
+	case is[*restore.PlanChangedError](err, f, ExitRefused, "nothing was changed; look at the plan again: rewind restore --dry-run"):
 	case errors.As(err, &wouldLose):
 		f.Code = ExitRefused
 		f.Warnings = FirstNamed(wouldLose.Paths, MaxNamed, func(path string) string { return path })
@@ -279,8 +246,6 @@ func explainConversation(err error, f *Failure) bool {
 	var (
 		noConv    *conversation.NoConversationError
 		noSession *conversation.NoSessionError
-		running   *conversation.AgentRunningError
-		few       *transcript.FewPromptsError
 	)
 	switch {
 	case errors.As(err, &noConv):
@@ -294,10 +259,8 @@ func explainConversation(err error, f *Failure) bool {
 		for _, s := range FirstN(noSession.Choices, MaxNamed) {
 			f.Warnings = append(f.Warnings, "session "+choiceText(s, noSession.Now))
 		}
-	case errors.As(err, &few):
-		f.Code, f.Hint = ExitNotFound, "rewind list shows the prompts that have a checkpoint"
-	case errors.As(err, &running):
-		f.Code, f.Hint = ExitRefused, "close it first, omit --in-place to get a fork, or proceed with --force"
+	case is[*transcript.FewPromptsError](err, f, ExitNotFound, "rewind list shows the prompts that have a checkpoint"):
+	case is[*conversation.AgentRunningError](err, f, ExitRefused, "close it first, omit --in-place to get a fork, or proceed with --force"):
 	default:
 		return false
 	}
@@ -307,16 +270,11 @@ func explainConversation(err error, f *Failure) bool {
 // explainRest says all other errors of the engine; false: it is none of that.
 func explainRest(err error, f *Failure) bool {
 	var (
-		nothing  *project.NothingError
-		few      *project.FewStepsError
-		done     *restore.NotTakenBackError
-		readOnly *project.ReadOnlyError
-		home     *account.HomeError
-		removal  *stores.RemovalError
-		noKey    *settings.KeyError
-		badValue *settings.ValueError
-		notJSON  *settings.NotJSONError
-		aborted  *treeio.AbortedError
+		nothing *project.NothingError
+		few     *project.FewStepsError
+		removal *stores.RemovalError
+		noKey   *settings.KeyError
+		aborted *treeio.AbortedError
 	)
 	switch {
 	case errors.As(err, &nothing):
@@ -326,23 +284,18 @@ func explainRest(err error, f *Failure) bool {
 		}
 	case errors.As(err, &few):
 		f.Hint = fmt.Sprintf("rewind %s %d goes as far as possible", few.What, few.Have)
-	case errors.As(err, &done):
-		f.Code, f.Hint = ExitRefused, "rewind list --ops shows which operations can still be taken back"
+	case is[*restore.NotTakenBackError](err, f, ExitRefused, "rewind list --ops shows which operations can still be taken back"):
 	case errors.As(err, &removal):
 		f.Code, f.Hint = ExitPartial, "rewind stores rm "+removal.ID[:min(ShortID, len(removal.ID))]+" --yes continues the removal"
-	case errors.As(err, &home):
-		f.Hint = "check the owner and permissions of that directory, or set HOME to a directory of yours"
-	case errors.As(err, &readOnly):
-		f.Hint = "check the owner and permissions of the store: rewind status"
+	case is[*account.HomeError](err, f, ExitFailed, "check the owner and permissions of that directory, or set HOME to a directory of yours"):
+	case is[*project.ReadOnlyError](err, f, ExitFailed, "check the owner and permissions of the store: rewind status"):
 	case errors.As(err, &noKey):
 		f.Code, f.Hint = ExitUsage, "rewind config lists the settings"
 		if near := Nearest(noKey.Key, noKey.Known); near != "" {
 			f.Hint = "rewind config " + near
 		}
-	case errors.As(err, &badValue):
-		f.Code = ExitUsage
-	case errors.As(err, &notJSON):
-		f.Hint = "the file was left unchanged; fix it by hand"
+	case is[*settings.ValueError](err, f, ExitUsage, ""):
+	case is[*settings.NotJSONError](err, f, ExitFailed, "the file was left unchanged; fix it by hand"):
 	case errors.As(err, &aborted) && len(aborted.Left) > 0:
 		f.Code, f.Hint = ExitPartial, "fix the cause, then rewind undo continues putting files back"
 		for _, s := range FirstN(aborted.Left, MaxNamed) {

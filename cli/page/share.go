@@ -215,7 +215,7 @@ func (x *sharing) write(ctx context.Context, w io.Writer) error {
 		}
 	}
 	if x.checkpoints == 0 {
-		return &app.NotFoundError{Msg: "the session " + app.Quote(x.session.ID) + " has no checkpoints here", Hint: "rewind sessions shows those that have"}
+		return app.NoAnswer("the session "+app.Quote(x.session.ID)+" has no checkpoints here", "rewind sessions shows those that have")
 	}
 	if err := x.learn(ctx); err != nil {
 		return err

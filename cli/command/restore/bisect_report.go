@@ -73,11 +73,11 @@ func (b *bisecting) report(v BisectView) error {
 	var none error
 	switch v.Result {
 	case "good":
-		none = &app.NotFoundError{Msg: "the command succeeds at " + b.name(last) + " too: there is nothing to find", Hint: "choose a later end with --bad, or a command that fails there"}
+		none = app.NoAnswer("the command succeeds at "+b.name(last)+" too: there is nothing to find", "choose a later end with --bad, or a command that fails there")
 	case "bad":
-		none = &app.NotFoundError{Msg: "the command fails at " + b.name(0) + " already", Hint: "choose a state at which it succeeds with --good; the command may need paths that are not captured, such as node_modules"}
+		none = app.NoAnswer("the command fails at "+b.name(0)+" already", "choose a state at which it succeeds with --good; the command may need paths that are not captured, such as node_modules")
 	case "skipped":
-		none = &app.NotFoundError{Msg: "only states are left that the command skips", Hint: "the first that fails is one of those listed"}
+		none = app.NoAnswer("only states are left that the command skips", "the first that fails is one of those listed")
 	}
 	if o.JSON {
 		if err := o.Document(v); err != nil {

@@ -158,19 +158,6 @@ func workNamed(ctx context.Context, c *app.Call, p *project.Project, r *report.R
 	return w, err
 }
 
-// otherSelectorError says of what names no checkpoint how it is named.
-type otherSelectorError struct {
-	error
-	hint string
-}
-
-func (e *otherSelectorError) Unwrap() error { return e.error }
-
-func (e *otherSelectorError) Explain(f *app.Failure) {
-	*f = app.Explain(e.error)
-	f.Hint = e.hint
-}
-
 // otherSelector finds out what was meant by an argument that names no checkpoint: a call, a session, or a path.
 func otherSelector(ctx context.Context, c *app.Call, p *project.Project, err error) error {
 	var none *project.NoCheckpointError
@@ -179,10 +166,10 @@ func otherSelector(ctx context.Context, c *app.Call, p *project.Project, err err
 	}
 	arg := c.Args[0]
 	if strings.HasPrefix(arg, "toolu_") || strings.HasPrefix(arg, "call_") {
-		return &otherSelectorError{err, "a call goes after --tool: rewind revert --tool " + app.ShellQuote(arg)}
+		return app.Hinted(err, "a call goes after --tool: rewind revert --tool "+app.ShellQuote(arg))
 	}
 	if s, serr := conversation.ChooseSession(ctx, p, arg); serr == nil {
-		return &otherSelectorError{err, "a session goes after --session: rewind revert --session " + app.ShellQuote(report.ShortSession(s.ID))}
+		return app.Hinted(err, "a session goes after --session: rewind revert --session "+app.ShellQuote(report.ShortSession(s.ID)))
 	}
 	dir, derr := app.RootPath(p.Root(), c.Env.Dir, filepath.Clean(arg))
 	if derr != nil {
@@ -190,7 +177,7 @@ func otherSelector(ctx context.Context, c *app.Call, p *project.Project, err err
 	}
 	_, statErr := os.Lstat(filepath.Join(p.Root(), dir))
 	if statErr == nil || strings.ContainsRune(arg, '/') {
-		return &otherSelectorError{err, "paths go after --: rewind revert prompt~1 -- " + app.ShellQuote(arg)}
+		return app.Hinted(err, "paths go after --: rewind revert prompt~1 -- "+app.ShellQuote(arg))
 	}
 	return err
 }

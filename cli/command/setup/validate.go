@@ -154,7 +154,7 @@ func runValidate(ctx context.Context, c *app.Call) error {
 		printFindings(c.Out, v)
 	}
 	if err == nil && !v.OK {
-		err = &app.InvalidError{Code: code}
+		err = &app.FailedError{Failure: app.Failure{Code: code}}
 	}
 	return err
 }

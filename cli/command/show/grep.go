@@ -90,9 +90,9 @@ func grep(ctx context.Context, c *app.Call, o grepOptions) error {
 	}
 	switch {
 	case len(sum.Problems) > 0:
-		return &unsearchedError{problems: sum.Problems}
+		return unsearched(sum.Problems)
 	case sum.Spans == 0:
-		return &noMatchError{patterns: o.query.Patterns, silent: c.Quiet}
+		return noMatch(c, o.query.Patterns)
 	}
 	return nil
 }
@@ -114,32 +114,20 @@ func (o *grepOptions) check(c *app.Call) (*search.Matcher, error) {
 	return search.Compile(o.query)
 }
 
-// noMatchError ends a search that found nothing, as grep ends it.
-type noMatchError struct {
-	patterns []string
-	silent   bool
-}
-
-func (e *noMatchError) Error() string {
-	return "nothing matches " + strings.Join(app.Map(e.patterns, app.Quote), ", ")
-}
-
-func (e *noMatchError) Explain(f *app.Failure) {
-	if f.Document = false; e.silent {
-		f.Message = ""
+// noMatch ends a search that found nothing, as grep ends it.
+func noMatch(c *app.Call, patterns []string) error {
+	f := app.Failure{Code: app.ExitFailed}
+	if !c.Quiet {
+		f.Message = "nothing matches " + strings.Join(app.Map(patterns, app.Quote), ", ")
 	}
+	return &app.FailedError{Failure: f}
 }
 
-// unsearchedError: what is damaged was passed over; what could be searched has been printed.
-type unsearchedError struct{ problems []search.Problem }
-
-func (e *unsearchedError) Error() string {
-	return "the store is damaged: " + app.Plural(len(e.problems), "content", "contents") + " could not be searched"
-}
-
-func (e *unsearchedError) Explain(f *app.Failure) {
-	*f = app.Failure{Code: app.ExitDamaged, Message: e.Error(), Hint: "rewind verify"}
-	for _, p := range app.FirstN(e.problems, app.MaxNamed) {
+// unsearched says that what is damaged was passed over; what could be searched has been printed.
+func unsearched(problems []search.Problem) error {
+	f := app.Failure{Code: app.ExitDamaged, Hint: "rewind verify",
+		Message: "the store is damaged: " + app.Plural(len(problems), "content", "contents") + " could not be searched"}
+	for _, p := range app.FirstN(problems, app.MaxNamed) {
 		where := "the tree"
 		if p.Path != "" {
 			where = app.EscapePath(p.Path)
@@ -149,4 +137,5 @@ func (e *unsearchedError) Explain(f *app.Failure) {
 		}
 		f.Warnings = append(f.Warnings, where+": "+p.Err.Error())
 	}
+	return &app.FailedError{Failure: f}
 }

@@ -53,7 +53,6 @@ func grepPrompts(ctx context.Context, c *app.Call, p *project.Project, m *search
 		}
 	}
 	slices.Reverse(found)
-	none := &noMatchError{patterns: o.query.Patterns, silent: c.Quiet}
 	if c.JSON {
 		v := PromptsView{Patterns: o.query.Patterns, Prompts: app.Map(found, func(f said) promptMatched {
 			return promptMatched{rows.ViewCheckpoint(f.Listed), strings.ToValidUTF8(f.line, "\uFFFD")}
@@ -63,7 +62,7 @@ func grepPrompts(ctx context.Context, c *app.Call, p *project.Project, m *search
 		}
 	}
 	if len(found) == 0 {
-		return none
+		return noMatch(c, o.query.Patterns)
 	}
 	return c.Page(ctx, func() {
 		for _, f := range found {

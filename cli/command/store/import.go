@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -114,22 +115,10 @@ type importSkipView struct {
 	Reason string `json:"reason"`
 }
 
-// skippedError: some checkpoints of a source could not be taken over. They were named.
-type skippedError struct{ skipped, unsaid int }
-
-func (e *skippedError) Error() string {
-	if e.skipped == 0 {
-		return app.Plural(e.unsaid, "conversation", "conversations") + " could not be imported; the files were"
-	}
-	return app.Plural(e.skipped, "checkpoint", "checkpoints") + " could not be imported"
-}
-
-func (e *skippedError) Explain(f *app.Failure) { f.Code = app.ExitPartial }
-
 // imports takes over the sources, one after the other.
 func imports(ctx context.Context, c *app.Call, p *project.Project, list []port.ImportOptions) error {
 	v := ImportedView{Sources: []importView{}, DryRun: true}
-	var left skippedError
+	skipped, unsaid := 0, 0
 	for _, o := range list {
 		done, err := port.Import(ctx, p, o)
 		if err != nil {
@@ -137,8 +126,8 @@ func imports(ctx context.Context, c *app.Call, p *project.Project, list []port.I
 		}
 		c.Out.EndProgress()
 		v.DryRun = o.DryRun
-		left.skipped += len(done.Skipped)
-		left.unsaid += len(done.Unsaid)
+		skipped += len(done.Skipped)
+		unsaid += len(done.Unsaid)
 		v.Sources = append(v.Sources, viewImported(done))
 		if c.JSON {
 			continue
@@ -175,8 +164,11 @@ func imports(ctx context.Context, c *app.Call, p *project.Project, list []port.I
 	} else if len(c.Args) == 0 && !c.Flags.Changed("git") {
 		c.Out.Hint("rewind import . imports it")
 	}
-	if left != (skippedError{}) {
-		return &left
+	switch { // they were named
+	case skipped > 0:
+		return app.Coded(errors.New(app.Plural(skipped, "checkpoint", "checkpoints")+" could not be imported"), app.ExitPartial)
+	case unsaid > 0:
+		return app.Coded(errors.New(app.Plural(unsaid, "conversation", "conversations")+" could not be imported; the files were"), app.ExitPartial)
 	}
 	return nil
 }

@@ -91,7 +91,12 @@ func reportVerified(c *app.Call, v *maintain.Verified, repair bool) error {
 		c.Out.Summary("%s, %s: %s.", app.Plural(v.Checkpoints, "checkpoint", "checkpoints"), app.Plural(v.Chunks, "chunk", "chunks"), wholeOr(v))
 	}
 	if !v.OK() {
-		return &app.DamagedError{N: len(v.Damaged), AfterRepair: repair}
+		hint := "rewind verify --repair"
+		if repair {
+			hint = "what is listed is lost, and rewind gc --checkpoint ID removes such a checkpoint; all others can be restored"
+		}
+		found := "the store is damaged: " + app.Plural(len(v.Damaged), "problem", "problems") + " found"
+		return &app.FailedError{Failure: app.Failure{Code: app.ExitDamaged, Message: found, Hint: hint}}
 	}
 	return nil
 }
