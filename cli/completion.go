@@ -7,11 +7,7 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
-	"github.com/rewind-cli/rewind/cli/command/show"
-	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/engine/account"
-	"github.com/rewind-cli/rewind/engine/attempts"
-	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/hookio"
 	"github.com/spf13/pflag"
@@ -71,12 +67,12 @@ func complete(ctx context.Context, words []string, env account.Env, o *app.Outpu
 	if len(words) == 0 {
 		words = []string{""}
 	}
-	typed := words[len(words)-1]
-	w := parsePartial(words[:len(words)-1])
-	said := map[string]bool{}
-	emit := func(value, text string) {
-		if strings.HasPrefix(value, typed) && !said[value] {
-			said[value] = true
+	c := completer{ctx: ctx, env: env, typed: words[len(words)-1]}
+	c.parse(words[:len(words)-1])
+	offered := map[string]bool{}
+	c.offer = func(value, text string) {
+		if strings.HasPrefix(value, c.typed) && !offered[value] {
+			offered[value] = true
 			value = strings.TrimPrefix(value, before)
 			if text != "" {
 				value += "\t" + text
@@ -85,240 +81,195 @@ func complete(ctx context.Context, words []string, env account.Env, o *app.Outpu
 		}
 	}
 	switch {
-	case w.wants == "tier":
-		tierChoices(emit)
-	case w.wants == "adopt":
-		completeStores(ctx, "", env, emit)
-	case w.wants == "good" || w.wants == "bad" || w.wants == "base" || w.wants == "at":
-		completeCheckpoints(ctx, w.root, env, emit)
-	case w.wants == "session":
-		completeSessions(ctx, w.root, env, emit)
-	case w.wants == "path" && w.cmd != nil:
-		completePaths(ctx, w, typed, env, emit)
-	case w.wants == "agent":
-		for _, a := range hookio.Agents() {
-			emit(string(a), a.Title())
-		}
-	case w.wants == "since" && w.cmd != nil && w.cmd.Name == "revert":
-		completePrompts(ctx, w.root, w.session, env, emit)
-	case w.wants == "subagent" && w.cmd != nil && w.cmd.Name == "revert":
-		completeSubagents(ctx, w.root, w.session, env, emit)
-	case w.wants == "tool" && w.cmd != nil && w.cmd.Name == "revert":
-		completeCalls(ctx, w.root, env, emit)
-	case w.wants != "":
-		flagChoices(w.wants, emit)
-	case w.cmd == nil && strings.HasPrefix(typed, "-"):
-		f := app.NewFlagSet("")
-		new(app.Globals).Define(f)
-		emitFlags(f, emit)
-	case w.cmd == nil:
-		for _, e := range entries() {
-			if !e.hidden {
-				emit(e.name, e.make().Short)
+	case c.wants != "":
+		c.flagValue()
+	case strings.HasPrefix(c.typed, "-") && !c.dashed:
+		c.flags.VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				_, usage := pflag.UnquoteUsage(f)
+				c.offer("--"+f.Name, usage)
 			}
-		}
-	case strings.HasPrefix(typed, "-") && !w.dashed:
-		f := app.NewFlagSet("")
-		if w.cmd.Flags != nil {
-			w.cmd.Flags(f)
-		}
-		new(app.Globals).Define(f)
-		emitFlags(f, emit)
-	case completesPaths(w):
-		completePaths(ctx, w, typed, env, emit)
-	case w.cmd.Name == "show" && !w.dashed && len(w.args) == 0 && strings.Contains(typed, ":"):
-		completePathsOf(ctx, w, typed, env, emit)
-	case !w.dashed:
-		completeArg(ctx, w, typed, env, emit)
+		})
+	case c.cmd == nil:
+		c.commands()
+	case c.takesPaths():
+		c.paths(c.typed, c.offer)
+	case c.cmd.Name == "show" && !c.dashed && len(c.args) == 0 && strings.Contains(c.typed, ":"):
+		c.pathsOf()
+	case !c.dashed:
+		c.argument()
 	}
 	return nil
 }
 
-// partialWords are the words before the one being typed.
-type partialWords struct {
+// completer offers what the word that is being typed can be.
+type completer struct {
+	ctx   context.Context
+	env   account.Env
+	typed string
+	offer func(value, text string)
+
+	// From the words before it:
 	cmd     *app.Command // nil: none yet
-	root    string       // of --root
-	args    []string     // of the command, before --
-	dashed  bool         // -- is among them
-	session string       // of --session
-	wants   string       // the flag whose value comes next
+	flags   *pflag.FlagSet
+	root    string   // of --root
+	args    []string // of the command, before --
+	dashed  bool     // -- is among them
+	session string   // of --session
+	wants   string   // the flag whose value comes next
 }
 
-func parsePartial(words []string) (w partialWords) {
-	flags := app.NewFlagSet("")
-	new(app.Globals).Define(flags)
+func (c *completer) parse(words []string) {
+	c.flags = globalFlags()
 	for i := 0; i < len(words); i++ {
 		word := words[i]
 		name, value, hasValue := strings.Cut(strings.TrimLeft(word, "-"), "=")
 		switch {
-		case w.dashed:
+		case c.dashed:
 		case word == "--":
-			w.dashed = true
+			c.dashed = true
 		case strings.HasPrefix(word, "-"):
-			f := flags.Lookup(name)
+			f := c.flags.Lookup(name)
 			if f == nil && len(name) == 1 {
-				f = flags.ShorthandLookup(name)
+				f = c.flags.ShorthandLookup(name)
 			}
 			if f == nil || hasValue || f.NoOptDefVal != "" {
-				w.keep(name, value)
+				c.keep(name, value)
 				continue
 			}
 			if i++; i >= len(words) {
-				w.wants = f.Name
-				return w
+				c.wants = f.Name
+				return
 			}
-			w.keep(f.Name, words[i])
-		case w.cmd == nil:
-			if w.cmd = lookup(word); w.cmd == nil {
-				return w
+			c.keep(f.Name, words[i])
+		case c.cmd == nil:
+			if c.cmd = lookup(word); c.cmd == nil {
+				return
 			}
-			if w.cmd.Flags != nil {
-				w.cmd.Flags(flags)
-			}
+			own := c.cmd.OwnFlags()
+			own.AddFlagSet(c.flags)
+			c.flags = own
 		default:
-			w.args = append(w.args, word)
+			c.args = append(c.args, word)
 		}
 	}
-	return w
 }
 
 // keep keeps the values of flags that say where to look.
-func (w *partialWords) keep(flag, value string) {
+func (c *completer) keep(flag, value string) {
 	switch flag {
 	case "root":
-		w.root = value
+		c.root = value
 	case "session":
-		w.session = value
+		c.session = value
 	}
 }
 
-func emitFlags(f *pflag.FlagSet, emit func(value, text string)) {
-	f.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden {
-			return
+// flagValue offers what the flag before the word takes.
+func (c *completer) flagValue() {
+	revert := c.cmd != nil && c.cmd.Name == "revert"
+	switch flag := c.wants; {
+	case flag == "tier":
+		c.settingChoices("tier")
+	case flag == "adopt":
+		c.stores("")
+	case flag == "good" || flag == "bad" || flag == "base" || flag == "at":
+		c.checkpoints()
+	case flag == "session":
+		c.sessions()
+	case flag == "path" && c.cmd != nil:
+		c.paths(c.typed, c.offer)
+	case flag == "agent":
+		c.agents()
+	case flag == "since" && revert:
+		c.prompts()
+	case flag == "subagent" && revert:
+		c.subagents()
+	case flag == "tool" && revert:
+		c.calls()
+	default:
+		c.words(map[string][]string{
+			"mode":      {"both", "code", "context", "project", "global"},
+			"format":    {"tar.gz", "tar.zst", "tar", "git"},
+			"conflicts": {"refuse", "keep", "keep-file", "undo", "markers"},
+		}[flag]...)
+	}
+}
+
+func (c *completer) words(words ...string) {
+	for _, w := range words {
+		c.offer(w, "")
+	}
+}
+
+func (c *completer) commands() {
+	for _, e := range entries() {
+		if !e.hidden {
+			c.offer(e.name, e.make().Short)
 		}
-		_, usage := pflag.UnquoteUsage(f)
-		emit("--"+f.Name, usage)
-	})
-}
-
-func flagChoices(flag string, emit func(value, text string)) {
-	for _, c := range map[string][]string{
-		"mode":      {"both", "code", "context", "project", "global"},
-		"format":    {"tar.gz", "tar.zst", "tar", "git"},
-		"conflicts": {"refuse", "keep", "keep-file", "undo", "markers"},
-	}[flag] {
-		emit(c, "")
 	}
 }
 
-func tierChoices(emit func(value, text string)) { settingChoices("tier", emit) }
+func (c *completer) agents() {
+	for _, a := range hookio.Agents() {
+		c.offer(string(a), a.Title())
+	}
+}
 
 // settingChoices offers the values of a setting that has only so many.
-func settingChoices(key string, emit func(value, text string)) {
+func (c *completer) settingChoices(key string) {
 	for _, k := range settings.Keys() {
-		if k.Name != key {
-			continue
-		}
-		choices := k.Choices
-		if _, isBool := k.Default().(bool); isBool {
-			choices = []string{"true", "false"}
-		}
-		for _, c := range choices {
-			emit(c, "")
+		if _, isBool := k.Default().(bool); k.Name == key && isBool {
+			c.words("true", "false")
+		} else if k.Name == key {
+			c.words(k.Choices...)
 		}
 	}
 }
 
-// completeArg offers what the command takes as its n-th argument.
-func completeArg(ctx context.Context, w partialWords, typed string, env account.Env, emit func(value, text string)) {
-	cmd, n := w.cmd, len(w.args)
+// argument offers what the command takes as its n-th argument.
+func (c *completer) argument() {
+	n := len(c.args)
 	wants := map[string]int{"show": 1, "ui": 1, "diff": 2, "compare": 2, "attempts": 1, "restore": 1, "cat": 1, "ls": 1, "export": 1, "checkout": 1, "pin": 1, "unpin": 1, "rename": 1}
-	switch {
-	case cmd.Name == "revert" && n == 0:
-		completePrompts(ctx, w.root, w.session, env, emit)
-		completeCheckpoints(ctx, w.root, env, emit)
-	case n < wants[cmd.Name]:
-		if cmd.Name == "compare" {
-			completeAttempts(ctx, w.root, env, emit)
+	switch name := c.cmd.Name; {
+	case name == "revert" && n == 0:
+		c.prompts()
+		c.checkpoints()
+	case n < wants[name]:
+		if name == "compare" {
+			c.attempts()
 		}
-		if cmd.Name == "attempts" {
-			completePrompts(ctx, w.root, w.session, env, emit)
-			emit("prompt~1", "the last prompt")
+		if name == "attempts" {
+			c.prompts()
+			c.offer("prompt~1", "the last prompt")
 		}
-		completeCheckpoints(ctx, w.root, env, emit)
-		if strings.HasPrefix(typed, "p") { // they are no rows of list
-			completePrompts(ctx, w.root, w.session, env, emit)
+		c.checkpoints()
+		if strings.HasPrefix(c.typed, "p") { // they are no rows of list
+			c.prompts()
 		}
-	case cmd.Name == "hook" && n == 0:
-		for _, a := range hookio.Agents() {
-			emit(string(a), a.Title())
-		}
-	case cmd.Name == "hook" && n == 1:
+	case name == "hook" && n == 0:
+		c.agents()
+	case name == "hook" && n == 1:
 		for _, e := range []hookio.EventKind{hookio.SessionStart, hookio.Prompt, hookio.PreTool, hookio.PostTool, hookio.Stop, hookio.SessionEnd} {
-			emit(string(e), "")
+			c.offer(string(e), "")
 		}
-	case cmd.Name == "config" && n == 0:
+	case name == "config" && n == 0:
 		for _, k := range settings.Keys() {
-			emit(k.Name, k.Doc)
+			c.offer(k.Name, k.Doc)
 		}
-	case cmd.Name == "config" && n == 1:
-		settingChoices(w.args[0], emit)
-	case cmd.Name == "stores" && n == 0:
-		emit("rm", "remove a store")
-	case cmd.Name == "stores" && w.args[0] == "rm":
-		completeStores(ctx, typed, env, emit)
-	case cmd.Name == "completion" && n == 0:
-		for _, s := range []string{"bash", "zsh", "fish"} {
-			emit(s, "")
-		}
-	case cmd.Name == "help" && n == 0:
+	case name == "config" && n == 1:
+		c.settingChoices(c.args[0])
+	case name == "stores" && n == 0:
+		c.offer("rm", "remove a store")
+	case name == "stores" && c.args[0] == "rm":
+		c.stores(c.typed)
+	case name == "completion" && n == 0:
+		c.words("bash", "zsh", "fish")
+	case name == "help" && n == 0:
 		for _, e := range entries() {
 			if !e.hidden {
-				emit(e.name, "")
+				c.offer(e.name, "")
 			}
-		}
-	}
-}
-
-// completeAttempts offers the attempts at the newest prompt that has several, and now.
-func completeAttempts(ctx context.Context, root string, env account.Env, emit func(value, text string)) {
-	emit(show.NowWord, "the working tree")
-	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: root})
-	if err != nil {
-		return
-	}
-	defer p.Close()
-	f, err := attempts.Newest(ctx, p)
-	if err != nil || f == nil {
-		return
-	}
-	for _, a := range f.Attempts {
-		emit(attempts.Name(a.N), app.FirstLine(a.Prompt.Prompt))
-	}
-}
-
-// completedCheckpoints is how many of the newest are offered by number and id.
-const completedCheckpoints = 50
-
-func completeCheckpoints(ctx context.Context, root string, env account.Env, emit func(value, text string)) {
-	emit("last", "the newest")
-	emit("prev", "the one before")
-	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: root})
-	if err != nil {
-		return // no completion without a project
-	}
-	defer p.Close()
-	list, err := p.List(ctx, project.ListOptions{Limit: completedCheckpoints})
-	if err != nil {
-		return
-	}
-	for _, l := range list {
-		text := strings.TrimSpace(rows.Reason(l) + " " + rows.CheckpointText(l))
-		emit(app.Utoa(uint64(l.N)), text)
-		emit(l.ID.String(), text)
-		if l.Name != "" {
-			emit(l.Name, text)
 		}
 	}
 }

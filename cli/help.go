@@ -66,13 +66,9 @@ func viewHelp(cmd *app.Command) helpView {
 	if cmd.Name == "hook" {
 		v.ExitCodes = []int{app.ExitOK, app.ExitUsage}
 	}
-	if cmd.Flags != nil {
-		own := app.NewFlagSet(cmd.Name)
-		cmd.Flags(own)
-		own.VisitAll(func(f *pflag.Flag) {
-			v.Flags = append(v.Flags, flagView{f.Name, f.Shorthand, f.Value.Type(), f.DefValue, f.Usage})
-		})
-	}
+	cmd.OwnFlags().VisitAll(func(f *pflag.Flag) {
+		v.Flags = append(v.Flags, flagView{f.Name, f.Shorthand, f.Value.Type(), f.DefValue, f.Usage})
+	})
 	return v
 }
 
@@ -139,11 +135,7 @@ func printHelp(o *app.Output, cmd *app.Command, typed string) error {
 	}
 	o.Line("")
 	o.Line("%s", wrapText(cmd.Long, helpWidth))
-	own := app.NewFlagSet(cmd.Name)
-	if cmd.Flags != nil {
-		cmd.Flags(own)
-	}
-	if own.HasFlags() {
+	if own := cmd.OwnFlags(); own.HasFlags() {
 		o.Line("")
 		o.Line("Flags:")
 		o.Buf.WriteString(flagUsages(own))

@@ -83,12 +83,7 @@ func runCommand(ctx context.Context, name string, args []string, g app.Globals, 
 	}
 	c := &app.Call{Cmd: cmd, Name: name, Typed: typed(asked, name), Env: env, Out: o}
 	f := app.NewFlagSet(cmd.Name)
-	if cmd.Flags != nil {
-		cmd.Flags(f)
-	}
-	own := f
-	f = app.NewFlagSet(cmd.Name)
-	f.AddFlagSet(own)
+	f.AddFlagSet(cmd.OwnFlags())
 	help := g.Help
 	g.Define(f)
 	f.SetInterspersed(!cmd.Verbatim)

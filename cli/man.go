@@ -195,11 +195,7 @@ func commandPage(cmd *app.Command, date string) string {
 	r.WriteByte('\n')
 	r.macro("SH", "DESCRIPTION")
 	r.prose(cmd.Long)
-	own := app.NewFlagSet(cmd.Name)
-	if cmd.Flags != nil {
-		cmd.Flags(own)
-	}
-	if own.HasFlags() {
+	if own := cmd.OwnFlags(); own.HasFlags() {
 		r.macro("SH", "OPTIONS")
 		r.flags(own)
 	}

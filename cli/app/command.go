@@ -25,4 +25,13 @@ type Command struct {
 	Run      func(context.Context, *Call) error
 }
 
+// OwnFlags are the flags of the command, without those that all have.
+func (c *Command) OwnFlags() *pflag.FlagSet {
+	f := NewFlagSet(c.Name)
+	if c.Flags != nil {
+		c.Flags(f)
+	}
+	return f
+}
+
 type Example struct{ Line, Does string }
