@@ -3,15 +3,10 @@ package restore
 import (
 	"bufio"
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/report"
 	"github.com/rewind-cli/rewind/cli/rows"
-	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
@@ -42,7 +37,7 @@ func restoreHunks(ctx context.Context, c *app.Call, p *project.Project, o restor
 		return err
 	}
 	c.Out.EndProgress()
-	a := hunkAsker{Call: c, in: bufio.NewReader(c.Out.Stdin)}
+	a := hunkAsker{dialog: dialog{c, bufio.NewReader(c.Out.Stdin), map[string]string{"s": "This hunk cannot be split."}}}
 	var choices []restore.HunkChoice
 	for _, f := range files {
 		chosen, err := a.file(ctx, f)
@@ -75,8 +70,7 @@ func restoreHunks(ctx context.Context, c *app.Call, p *project.Project, o restor
 
 // hunkAsker goes through hunks with a person.
 type hunkAsker struct {
-	*app.Call
-	in   *bufio.Reader
+	dialog
 	quit bool
 }
 
@@ -84,9 +78,9 @@ type hunkAsker struct {
 func (a *hunkAsker) file(ctx context.Context, f *restore.FileHunks) (*restore.HunkChoice, error) {
 	a.Out.Buf.WriteString(rows.PaintPatch(a.Out.Color, f.Head))
 	if len(f.Hunks) == 0 {
-		answer, err := a.ask(ctx, a.wholeQuestion(f), "ynqad", 1, 1)
-		a.quit = a.quit || answer == 'q'
-		if err != nil || answer != 'y' && answer != 'a' {
+		key, err := a.ask(ctx, a.wholeQuestion(f), hunkKeys(false), 1, 1)
+		a.quit = a.quit || key == "q"
+		if err != nil || key != "y" && key != "a" {
 			return nil, err
 		}
 		return &restore.HunkChoice{File: f, Whole: true}, nil
@@ -96,29 +90,25 @@ func (a *hunkAsker) file(ctx context.Context, f *restore.FileHunks) (*restore.Hu
 	for n := 1; len(left) > 0; n++ {
 		h := left[0]
 		a.Out.Buf.WriteString(rows.PaintPatch(a.Out.Color, f.Hunk(h)))
-		keys := "ynqad"
-		if len(h.Changes) > 1 {
-			keys = "ynqads"
-		}
-		answer, err := a.ask(ctx, "Restore this hunk", keys, n, n+len(left)-1)
+		key, err := a.ask(ctx, "Restore this hunk", hunkKeys(len(h.Changes) > 1), n, n+len(left)-1)
 		if err != nil {
 			return nil, err
 		}
-		switch answer {
-		case 'y':
+		switch key {
+		case "y":
 			choice.Hunks = append(choice.Hunks, h)
-		case 'a':
+		case "a":
 			choice.Hunks = append(choice.Hunks, left...)
 			left = left[:1]
-		case 'n':
+		case "n":
 			choice.Whole = false
-		case 's':
+		case "s":
 			left = append(f.Split(h), left[1:]...)
 			a.Out.Line("Split into %d hunks.", len(h.Changes))
 			n--
 			continue
-		case 'q', 'd':
-			choice.Whole, a.quit = false, a.quit || answer == 'q'
+		case "q", "d":
+			choice.Whole, a.quit = false, a.quit || key == "q"
 			left = left[:1]
 		}
 		left = left[1:]
@@ -140,47 +130,17 @@ func (a *hunkAsker) wholeQuestion(f *restore.FileHunks) string {
 	return "Restore this"
 }
 
-// hunkHelp says what the keys do.
-var hunkHelp = []struct {
-	key  byte
-	text string
-}{
-	{'y', "restore this one"},
-	{'n', "leave it as it is"},
-	{'q', "leave this and all others; what was chosen before is restored"},
-	{'a', "restore this and the rest of the file"},
-	{'d', "leave this and the rest of the file"},
-	{'s', "split it into smaller hunks"},
-	{'?', "this help"},
-}
-
-// ask gives one of keys; the end of the input is q.
-func (a *hunkAsker) ask(ctx context.Context, question, keys string, n, of int) (byte, error) {
-	for {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		a.Out.Buf.Flush()
-		list := strings.Join(strings.Split(keys+"?", ""), ",")
-		fmt.Fprint(a.Out.Stderr, a.Out.ErrColor.Paint(screen.Blue, fmt.Sprintf("(%d/%d) %s [%s]?", n, of, question, list))+" ")
-		line, err := a.Out.ReadLineFrom(a.in)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return 0, err
-		}
-		answer := strings.ToLower(strings.TrimSpace(line))
-		switch {
-		case answer == "" && err != nil:
-			return 'q', nil
-		case len(answer) == 1 && strings.Contains(keys, answer):
-			return answer[0], nil
-		case answer == "s":
-			fmt.Fprintln(a.Out.Stderr, "This hunk cannot be split.")
-			continue
-		}
-		for _, h := range hunkHelp {
-			if h.key == '?' || strings.IndexByte(keys, h.key) >= 0 {
-				fmt.Fprintf(a.Out.Stderr, "%c - %s\n", h.key, h.text)
-			}
-		}
+// hunkKeys are what can be answered for a hunk.
+func hunkKeys(split bool) []answer {
+	keys := []answer{
+		{"y", "", "restore this one"},
+		{"n", "", "leave it as it is"},
+		{"q", "", "leave this and all others; what was chosen before is restored"},
+		{"a", "", "restore this and the rest of the file"},
+		{"d", "", "leave this and the rest of the file"},
 	}
+	if split {
+		keys = append(keys, answer{"s", "", "split it into smaller hunks"})
+	}
+	return keys
 }

@@ -3,9 +3,6 @@ package restore
 import (
 	"bufio"
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
@@ -17,19 +14,17 @@ import (
 	"github.com/rewind-cli/rewind/engine/work"
 )
 
-// conflictKeys are what can be answered to a conflict.
-var conflictKeys = []struct {
-	key    byte
-	word   string // in the question
-	choice work.ConflictChoice
-	text   string
-}{
-	{'k', "keep", work.KeepBlock, "keep the block as it is now"},
-	{'f', "file", work.KeepFile, "keep the whole file as it is now"},
-	{'u', "undo", work.UndoBlock, "undo it: as before the work; what others made of it goes, too (a safety checkpoint has it)"},
-	{'m', "markers", work.MarkConflict, "write both, between markers"},
-	{'q', "quit", "", "quit: nothing is changed"},
-	{'?', "", "", "this help"},
+// conflictKeys are what can be answered to a conflict. Of a whole file there is no block to keep or to mark.
+func conflictKeys(whole bool) []answer {
+	keys := []answer{{"k", "keep", "keep the block as it is now"}}
+	if !whole {
+		keys = append(keys, answer{"f", "file", "keep the whole file as it is now"})
+	}
+	keys = append(keys, answer{"u", "undo", "undo it: as before the work; what others made of it goes, too (a safety checkpoint has it)"})
+	if !whole {
+		keys = append(keys, answer{"m", "markers", "write both, between markers"})
+	}
+	return append(keys, answer{"q", "quit", "quit: nothing is changed"})
 }
 
 // askConflicts makes the plan, and asks what becomes of each of its conflicts.
@@ -40,7 +35,7 @@ func askConflicts(ctx context.Context, c *app.Call, p *project.Project, o revert
 		return nil, err
 	}
 	c.Out.EndProgress()
-	in := bufio.NewReader(c.Out.Stdin)
+	d := dialog{Call: c, in: bufio.NewReader(c.Out.Stdin)}
 	choices := map[string]work.ConflictChoice{}
 	kept := "" // the file that stays as a whole
 	for i, k := range plan.Conflicts {
@@ -49,16 +44,16 @@ func askConflicts(ctx context.Context, c *app.Call, p *project.Project, o revert
 			continue
 		}
 		showConflict(c, k)
-		choice, err := askConflict(ctx, c, in, k, i+1, len(plan.Conflicts))
-		if err != nil {
+		key, err := d.ask(ctx, "What becomes of it", conflictKeys(k.Whole()), i+1, len(plan.Conflicts))
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if choice == "" {
+		case key == "q":
 			return nil, &restore.DeclinedError{}
-		}
-		if choices[k.Key] = choice; choice == work.KeepFile {
+		case key == "f":
 			kept = k.Path
 		}
+		choices[k.Key] = map[string]work.ConflictChoice{"k": work.KeepBlock, "f": work.KeepFile, "u": work.UndoBlock, "m": work.MarkConflict}[key]
 	}
 	return choices, nil
 }
@@ -93,40 +88,3 @@ func showConflict(c *app.Call, k revert.RevertConflict) {
 
 // conflictLines is how many lines of each text are shown.
 const conflictLines = 40
-
-// askConflict gives the choice, "" to end without a change; the end of the input is that, too.
-func askConflict(ctx context.Context, c *app.Call, in *bufio.Reader, k revert.RevertConflict, n, of int) (work.ConflictChoice, error) {
-	var keys, words []string
-	for _, a := range conflictKeys {
-		if a.choice == work.MarkConflict && k.Whole() || a.choice == work.KeepFile && k.Whole() {
-			continue
-		}
-		keys = append(keys, string(a.key))
-		words = append(words, strings.TrimSpace(string(a.key)+" "+a.word))
-	}
-	for {
-		if err := ctx.Err(); err != nil {
-			return "", err
-		}
-		c.Out.Buf.Flush()
-		fmt.Fprint(c.Out.Stderr, c.Out.ErrColor.Paint(screen.Blue, fmt.Sprintf("(%d/%d) What becomes of it [%s]?", n, of, strings.Join(words, ", ")))+" ")
-		line, err := c.Out.ReadLineFrom(in)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return "", err
-		}
-		answer := strings.ToLower(strings.TrimSpace(line))
-		if answer == "q" || answer == "" && err != nil {
-			return "", nil
-		}
-		for _, a := range conflictKeys {
-			if answer == string(a.key) && a.choice != "" && strings.Contains(strings.Join(keys, ""), answer) {
-				return a.choice, nil
-			}
-		}
-		for _, a := range conflictKeys {
-			if strings.Contains(strings.Join(keys, ""), string(a.key)) {
-				fmt.Fprintf(c.Out.Stderr, "%c - %s\n", a.key, a.text)
-			}
-		}
-	}
-}
