@@ -53,11 +53,8 @@ func runMan(_ context.Context, c *app.Call) error {
 		}
 		v.Pages = append(v.Pages, p.name)
 	}
-	if c.JSON {
-		return c.Out.Document(v)
-	}
 	c.Out.Summary("Wrote %s to %s.", app.Plural(len(v.Pages), "page", "pages"), app.Escape(dir))
-	return nil
+	return c.Document(v)
 }
 
 // buildDate is the day that the pages bear, as 2006-01-02.

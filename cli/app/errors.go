@@ -30,29 +30,18 @@ const (
 
 // ExitMeaning is what help says about a code.
 func ExitMeaning(code int) string {
-	switch code {
-	case ExitOK:
-		return "done"
-	case ExitFailed:
-		return "failed; nothing was changed"
-	case ExitUsage:
-		return "usage error"
-	case ExitPartial:
-		return "partly done: some paths could not be captured or restored; they are listed"
-	case ExitNoProject:
-		return "no project here, not initialised, a root that is not allowed, or a store that is not yours"
-	case ExitNotFound:
-		return "no such checkpoint or session, or an ambiguous one"
-	case ExitBusy:
-		return "another process holds the lock"
-	case ExitDamaged:
-		return "the store is damaged; rewind verify shows where"
-	case ExitRefused:
-		return "refused: something would be lost; the hint says how to proceed"
-	case ExitInterrupted:
-		return "interrupted"
-	}
-	return ""
+	return map[int]string{
+		ExitOK:          "done",
+		ExitFailed:      "failed; nothing was changed",
+		ExitUsage:       "usage error",
+		ExitPartial:     "partly done: some paths could not be captured or restored; they are listed",
+		ExitNoProject:   "no project here, not initialised, a root that is not allowed, or a store that is not yours",
+		ExitNotFound:    "no such checkpoint or session, or an ambiguous one",
+		ExitBusy:        "another process holds the lock",
+		ExitDamaged:     "the store is damaged; rewind verify shows where",
+		ExitRefused:     "refused: something would be lost; the hint says how to proceed",
+		ExitInterrupted: "interrupted",
+	}[code]
 }
 
 // failing is an error that knows how it is shown. f has its message, the code of a failure, and a document.
@@ -209,15 +198,13 @@ func (e *PartialError) Explain(f *Failure) {
 
 // HistoryText says which stores another directory has left at a path.
 func HistoryText(all []project.History) []string {
-	var out []string
-	for _, h := range all {
+	return Map(all, func(h project.History) string {
 		text := "another directory at this path had the store " + ShortStore(h.ID)
 		if !h.LastSave.IsZero() {
 			text += ", last saved " + h.LastSave.UTC().Format("2006-01-02 15:04 UTC")
 		}
-		out = append(out, text)
-	}
-	return out
+		return text
+	})
 }
 
 // ShortStore is as much of a store's id as a person types.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
@@ -50,6 +51,14 @@ func (o *Output) Paged(ctx context.Context, env account.Env, print func() error)
 	return err
 }
 
+// Document prints the answer of --json; without that flag it prints nothing.
+func (c *Call) Document(v any) error {
+	if !c.JSON {
+		return nil
+	}
+	return c.Out.Document(v)
+}
+
 // Page is Paged for what prints without an error.
 func (c *Call) Page(ctx context.Context, print func()) error {
 	return c.Out.Paged(ctx, c.Env, func() error { print(); return nil })
@@ -85,4 +94,12 @@ func pagerCommand(env account.Env) []string {
 func (o *Output) CopyOut(r io.Reader) error {
 	_, err := io.Copy(o.Buf, r)
 	return err
+}
+
+// ShellCommand runs a line as the person wrote it in the environment.
+func ShellCommand(line string) []string {
+	if runtime.GOOS == "windows" {
+		return []string{"cmd", "/c", line}
+	}
+	return []string{"/bin/sh", "-c", line}
 }

@@ -61,13 +61,10 @@ func NewCheckout() *app.Command {
 			}
 			c.Out.Changed = true
 			c.Out.EndProgress()
-			if c.JSON {
-				if err := c.Out.Document(viewCheckedOut(done)); err != nil {
-					return err
-				}
-			} else {
-				c.Out.Summary("Checked out %s into %s: %s, %s.", rows.Named(c.Out, l), app.Escape(done.Dir), app.Plural(done.Files, "file", "files"), app.FormatSize(done.Bytes))
+			if err := c.Document(viewCheckedOut(done)); err != nil {
+				return err
 			}
+			c.Out.Summary("Checked out %s into %s: %s, %s.", rows.Named(c.Out, l), app.Escape(done.Dir), app.Plural(done.Files, "file", "files"), app.FormatSize(done.Bytes))
 			if done.Precious > 0 && !c.Quiet && !c.JSON {
 				c.Out.Hint("%s included; --without-precious leaves them out", app.Plural(done.Precious, "precious file is", "precious files are"))
 			}

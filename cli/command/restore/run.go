@@ -277,10 +277,8 @@ func afterRun(ctx context.Context, c *app.Call, ended programEnd, line string, w
 			}
 		}
 	}
-	if c.JSON {
-		if err := c.Out.Document(view); err != nil {
-			return err
-		}
+	if err := c.Document(view); err != nil {
+		return err
 	}
 	return end
 }

@@ -69,10 +69,8 @@ func registerHooks(c *app.Call, agent string, remove bool) error {
 	if failed != nil && !slices.ContainsFunc(r.view.Files, func(f registrationView) bool { return f.Changed }) {
 		return failed
 	}
-	if c.JSON {
-		if err := c.Out.Document(r.view); err != nil {
-			return err
-		}
+	if err := c.Document(r.view); err != nil {
+		return err
 	}
 	if failed != nil {
 		return &app.PartlyError{Err: failed}
@@ -262,8 +260,8 @@ func installedProgram(home string) (string, error) {
 // passing says why a file is not likely to stay where it is, "" if it is.
 func passing(exe, home string) string {
 	within := func(dir string) bool {
-		rel, err := filepath.Rel(dir, exe)
-		return dir != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+		_, below := app.Below(dir, exe)
+		return dir != "" && below
 	}
 	atHome := home != "" && within(home)
 	for _, dir := range []string{os.TempDir(), "/tmp", "/var/tmp", "/dev/shm"} {

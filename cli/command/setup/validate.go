@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -51,6 +52,12 @@ type finding struct {
 	agent string // the title of one that does not call rewind
 }
 
+// failed is an error that keeps something from being looked at.
+func failed(area string, err error) finding {
+	f := app.Explain(err)
+	return finding{Severity: registration.Severe, Area: area, Message: f.Message, Cure: f.Hint}
+}
+
 type findingID string
 
 const (
@@ -91,9 +98,8 @@ func runValidate(ctx context.Context, c *app.Call) error {
 		if ctx.Err() != nil {
 			return err
 		}
-		f := app.Explain(err)
-		code = f.Code
-		v.Findings = append(v.Findings, finding{Severity: registration.Severe, Area: "project", Message: f.Message, Cure: f.Hint})
+		code = app.Explain(err).Code
+		v.Findings = append(v.Findings, failed("project", err))
 		v.Findings = append(v.Findings, hookErrorFindings(project.LastHookError(c.Env, nil))...)
 	}
 	set, warnings := project.LoadSettings(c.Env, store)
@@ -110,9 +116,8 @@ func runValidate(ctx context.Context, c *app.Call) error {
 			if ctx.Err() != nil {
 				return err
 			}
-			f := app.Explain(err)
-			code = f.Code
-			v.Findings = append(v.Findings, finding{Severity: registration.Severe, Area: "store", Message: f.Message, Cure: f.Hint})
+			code = app.Explain(err).Code
+			v.Findings = append(v.Findings, failed("store", err))
 		} else {
 			v.Findings = append(v.Findings, storeFindings(st)...)
 			v.Findings = append(v.Findings, logFindings(ctx, p)...)
@@ -124,16 +129,14 @@ func runValidate(ctx context.Context, c *app.Call) error {
 		root = p.Root()
 		problems, err := rules.CheckRules(p)
 		if err != nil {
-			f := app.Explain(err)
-			v.Findings = append(v.Findings, finding{Severity: registration.Severe, Area: "project", Message: f.Message, Cure: f.Hint})
+			v.Findings = append(v.Findings, failed("project", err))
 		}
 		for _, problem := range problems {
 			v.Findings = append(v.Findings, finding{Severity: registration.Mild, Area: "project", Message: problem.Path + ": " + problem.Reason, Cure: rulesCure(problem.Path)})
 		}
 		files, err := conversation.SessionFiles(ctx, p)
 		if err != nil {
-			f := app.Explain(err)
-			v.Findings = append(v.Findings, finding{Severity: registration.Severe, Area: "store", Message: f.Message, Cure: f.Hint})
+			v.Findings = append(v.Findings, failed("store", err))
 		}
 		for _, f := range files {
 			v.Sessions = append(v.Sessions, sessionFileView{SessionID: f.Session, Agent: f.Agent, Path: f.Path, State: string(f.State)})
@@ -200,21 +203,14 @@ func printFindings(o *app.Output, v ValidateView) {
 
 // fileStateText says how a transcript differs from what was captured of it.
 func fileStateText(state string) string {
-	switch conversation.SessionFileState(state) {
-	case conversation.AsCaptured:
-		return "is up to date"
-	case conversation.GrownSince:
-		return "has grown since it was captured"
-	case conversation.Rewritten:
-		return "was rewritten since it was captured"
-	case conversation.Gone:
-		return "is gone"
-	case conversation.Unreadable:
-		return "cannot be read"
-	case conversation.NotWritten:
-		return "has not been written yet"
-	}
-	return "is " + state
+	return cmp.Or(map[conversation.SessionFileState]string{
+		conversation.AsCaptured: "is up to date",
+		conversation.GrownSince: "has grown since it was captured",
+		conversation.Rewritten:  "was rewritten since it was captured",
+		conversation.Gone:       "is gone",
+		conversation.Unreadable: "cannot be read",
+		conversation.NotWritten: "has not been written yet",
+	}[conversation.SessionFileState(state)], "is "+state)
 }
 
 func settingsFindings(set *settings.Settings, warnings []settings.Warning) []finding {

@@ -127,11 +127,8 @@ func runWatch(ctx context.Context, c *app.Call, o save.WatchOptions) error {
 		return err
 	}
 	view.ElapsedMS = c.Out.Now().Sub(began).Milliseconds()
-	if c.JSON {
-		return c.Out.Document(view)
-	}
 	c.Out.Summary("Took %s in %s.", app.Plural(view.Count, "checkpoint", "checkpoints"), app.FormatTook(c.Out.Now().Sub(began)))
-	return nil
+	return c.Document(view)
 }
 
 // savedChanges is what a checkpoint changed, in few words.

@@ -89,20 +89,20 @@ func printTranscript(ctx context.Context, c *app.Call, p *project.Project, l pro
 		return err
 	}
 	defer r.Close()
-	if c.JSON {
+	return printContent(c, r, func(content string) any { return ConversationView{rows.ViewTranscript(l.Transcript), content} })
+}
+
+// printContent prints bytes from the store: as they are, but at a terminal, where they could be
+// commands to it, escaped line by line. view is the document that has them in base64.
+func printContent(c *app.Call, r io.Reader, view func(content string) any) error {
+	switch {
+	case c.JSON:
 		data, err := io.ReadAll(r)
 		if err != nil {
 			return err
 		}
-		return c.Out.Document(ConversationView{rows.ViewTranscript(l.Transcript), base64.StdEncoding.EncodeToString(data)})
-	}
-	return printContent(c, r)
-}
-
-// printContent prints bytes from the store: as they are, but at a terminal, where they could be
-// commands to it, escaped line by line.
-func printContent(c *app.Call, r io.Reader) error {
-	if !c.Out.OutTerm {
+		return c.Out.Document(view(base64.StdEncoding.EncodeToString(data)))
+	case !c.Out.OutTerm:
 		return c.Out.CopyOut(r)
 	}
 	lines := bufio.NewReader(r)
@@ -138,13 +138,14 @@ func findFile(ctx context.Context, p *project.Project, l project.Listed, path, g
 }
 
 func printFile(ctx context.Context, c *app.Call, p *project.Project, e inspect.TreeEntry) error {
+	view := func(content string) any { return FileView{rows.ViewEntry(e), content} }
 	if e.Kind == manifest.Symlink {
-		if c.JSON {
-			return c.Out.Document(FileView{rows.ViewEntry(e), base64.StdEncoding.EncodeToString([]byte(e.Target))})
-		}
-		if c.Out.OutTerm {
+		switch {
+		case c.JSON:
+			return c.Out.Document(view(base64.StdEncoding.EncodeToString([]byte(e.Target))))
+		case c.Out.OutTerm:
 			c.Out.Line("%s", app.Escape(e.Target))
-		} else {
+		default:
 			c.Out.Line("%s", e.Target)
 		}
 		return nil
@@ -154,14 +155,7 @@ func printFile(ctx context.Context, c *app.Call, p *project.Project, e inspect.T
 		return err
 	}
 	defer r.Close()
-	if c.JSON {
-		data, err := io.ReadAll(r)
-		if err != nil {
-			return err
-		}
-		return c.Out.Document(FileView{rows.ViewEntry(e), base64.StdEncoding.EncodeToString(data)})
-	}
-	return printContent(c, r)
+	return printContent(c, r, view)
 }
 
 // FileView is what cat --json prints: the entry with its bytes.

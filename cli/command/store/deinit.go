@@ -82,8 +82,5 @@ func reportFinished(c *app.Call, done []stores.Removal) error {
 	for _, r := range done {
 		c.Out.Summary("Finished removing the store of %s.", app.Escape(r.Root))
 	}
-	if c.JSON {
-		return c.Out.Document(RemovedView{Removed: app.Map(done, func(r stores.Removal) removalView { return removalView{viewStore(r.Info), []string{}, ""} })})
-	}
-	return nil
+	return c.Document(RemovedView{Removed: app.Map(done, func(r stores.Removal) removalView { return removalView{viewStore(r.Info), []string{}, ""} })})
 }

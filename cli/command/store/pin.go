@@ -58,9 +58,6 @@ func pinCommand(name string, pinned bool, short, long string) *app.Command {
 			if err := maintain.Pin(ctx, p, l.Checkpoint, pinned); err != nil {
 				return err
 			}
-			if c.JSON {
-				return c.Out.Document(PinView{l.ID.String(), l.ID.String(), pinned})
-			}
 			switch {
 			case pinned:
 				c.Out.Summary("Pinned %s.", rows.Named(c.Out, l))
@@ -69,7 +66,7 @@ func pinCommand(name string, pinned bool, short, long string) *app.Command {
 			default:
 				c.Out.Summary("%s was not pinned.", rows.Named(c.Out, l))
 			}
-			return nil
+			return c.Document(PinView{l.ID.String(), l.ID.String(), pinned})
 		},
 	}
 }

@@ -30,15 +30,12 @@ func NewRename() *app.Command {
 			if err := maintain.Rename(ctx, p, l.Checkpoint, name); err != nil {
 				return err
 			}
-			if c.JSON {
-				return c.Out.Document(RenameView{l.ID.String(), l.ID.String(), name})
-			}
 			if name == "" {
 				c.Out.Summary("Removed the name of %s.", rows.Named(c.Out, rows.Unnamed(l)))
 			} else {
 				c.Out.Summary("Checkpoint %s is now named %s.", rows.Named(c.Out, rows.Unnamed(l)), app.Escape(name))
 			}
-			return nil
+			return c.Document(RenameView{l.ID.String(), l.ID.String(), name})
 		},
 	}
 }

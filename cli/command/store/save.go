@@ -57,10 +57,8 @@ func NewSave() *app.Command {
 			if err := sinceOperation(ctx, p, saved); err != nil {
 				return err
 			}
-			if c.JSON {
-				if err := c.Out.Document(rows.ViewSaved(saved)); err != nil {
-					return err
-				}
+			if err := c.Document(rows.ViewSaved(saved)); err != nil {
+				return err
 			}
 			return report.ReportSaved(c, saved)
 		},

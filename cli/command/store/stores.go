@@ -149,10 +149,7 @@ func removeGone(ctx context.Context, c *app.Call, f removeFlags) error {
 	}
 	if len(gone) == 0 {
 		c.Out.Summary("No store of a deleted project.")
-		if c.JSON {
-			return c.Out.Document(RemovedView{DryRun: f.dryRun, Removed: []removalView{}})
-		}
-		return nil
+		return c.Document(RemovedView{DryRun: f.dryRun, Removed: []removalView{}})
 	}
 	var plans []*stores.Removal
 	for _, s := range gone {
@@ -281,10 +278,7 @@ func remove(ctx context.Context, c *app.Call, f removeFlags, plans []*stores.Rem
 		}
 	}
 	if f.dryRun {
-		if c.JSON {
-			return c.Out.Document(v)
-		}
-		return nil
+		return c.Document(v)
 	}
 	switch {
 	case ask:
@@ -316,10 +310,7 @@ func remove(ctx context.Context, c *app.Call, f removeFlags, plans []*stores.Rem
 			c.Out.Warn("%s", r.Note)
 		}
 	}
-	if c.JSON {
-		return c.Out.Document(v)
-	}
-	return nil
+	return c.Document(v)
 }
 
 type RemovedView struct {
