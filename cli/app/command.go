@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"io"
 
 	"github.com/spf13/pflag"
 )
@@ -35,3 +36,49 @@ func (c *Command) OwnFlags() *pflag.FlagSet {
 }
 
 type Example struct{ Line, Does string }
+
+// Globals are the flags that every command has.
+type Globals struct {
+	Root, Session                 string
+	JSON, Quiet, Verbose, noColor bool
+	Help, Version                 bool
+}
+
+func (g *Globals) Define(f *pflag.FlagSet) {
+	f.BoolVar(&g.JSON, "json", g.JSON, "print one JSON document")
+	f.BoolVarP(&g.Quiet, "quiet", "q", g.Quiet, "print no summaries and no progress")
+	f.BoolVarP(&g.Verbose, "verbose", "v", g.Verbose, "print more on stderr")
+	f.BoolVar(&g.noColor, "no-color", g.noColor, "print no colours, as with $NO_COLOR")
+	f.StringVar(&g.Root, "root", g.Root, "the project's `directory` (default: found from the working directory)")
+	f.StringVar(&g.Session, "session", g.Session, "the agent's session, by `id`, agent or title")
+	f.BoolVarP(&g.Help, "help", "h", false, "show this help")
+	f.BoolVar(&g.Version, "version", g.Version, "print the version")
+}
+
+func NewFlagSet(name string) *pflag.FlagSet {
+	f := pflag.NewFlagSet(name, pflag.ContinueOnError)
+	f.Usage = func() {}
+	f.SetOutput(io.Discard)
+	f.SortFlags = false
+	return f
+}
+
+// NotEmpty refuses the first of the flags that has an empty value: mostly a script's unset variable.
+func (c *Call) NotEmpty(flags ...string) error {
+	for _, name := range flags {
+		if c.Flags.Changed(name) && c.Flags.Lookup(name).Value.String() == "" {
+			return Usagef("--%s is an empty string", name)
+		}
+	}
+	return nil
+}
+
+// OverrideEnv makes a flag stand for the environment variable that it beats.
+func OverrideEnv(getenv func(string) string, key, value string) func(string) string {
+	return func(k string) string {
+		if k == key {
+			return value
+		}
+		return getenv(k)
+	}
+}

@@ -1,10 +1,72 @@
 package app
 
 import (
+	"context"
 	"encoding/binary"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 )
+
+// Interruptible gives a context that ends at the first Ctrl-C (or SIGTERM, or
+// SIGHUP). After that the signals have their usual effect again, so that a
+// second one kills.
+func Interruptible() (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ch := make(chan os.Signal, 1)
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) { // nohup means it
+			signal.Notify(ch, sig)
+		}
+	}
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-ch:
+			signal.Stop(ch)
+			cancel()
+		case <-done:
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(ch)
+		close(done)
+		cancel()
+	}
+}
+
+// Version is set by the linker (-X <module>/cli/app.Version=1.2.3); without
+// that the build information tells.
+var Version string
+
+func VersionText() string {
+	if Version != "" {
+		return Version
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := strings.Trim(info.Main.Version, "()")
+	if v == "" {
+		v = "devel"
+	}
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	if rev := settings["vcs.revision"]; v == "devel" && rev != "" {
+		v = fmt.Sprintf("devel %.12s", rev)
+		if settings["vcs.modified"] == "true" {
+			v += " modified"
+		}
+	}
+	return v
+}
 
 // unknownZone is the name of a time zone whose rule could not be read.
 const unknownZone = "-00"
