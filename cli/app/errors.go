@@ -246,17 +246,10 @@ func IsBrokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
 
 // ShellQuote makes a word that a person can paste into a shell.
 func ShellQuote(s string) string {
-	safe := s != ""
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-		case strings.IndexByte("/._-+=:,@%", c) >= 0, c >= 0x80:
-		default:
-			safe = false
-		}
+	special := func(r rune) bool {
+		return r < 0x80 && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("/._-+=:,@%", r)
 	}
-	if safe {
+	if s != "" && !strings.ContainsFunc(s, special) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

@@ -286,9 +286,11 @@ func firstOf[T any](list []T, most int, text func(T) string) string {
 
 // ConflictLines list conflicts, a place a line.
 func ConflictLines(c *app.Call, list []revert.RevertConflict) []string {
-	return app.FirstNamed(list, app.MaxNamed, func(k revert.RevertConflict) string {
-		return PlaceText(k.Path, k.From, k.To) + ": " + k.Reason + byText(c, k.By)
-	})
+	return app.FirstNamed(list, app.MaxNamed, func(k revert.RevertConflict) string { return conflictText(c, k) })
+}
+
+func conflictText(c *app.Call, k revert.RevertConflict) string {
+	return PlaceText(k.Path, k.From, k.To) + ": " + k.Reason + byText(c, k.By)
 }
 
 // KeptText names the places that stay although they were to go, after a sentence; "" for none.

@@ -20,11 +20,7 @@ import (
 func RevertFacts(c *app.Call, r *revert.Reverted, open bool) (facts []string) {
 	did := func(did, would string) string { return app.Did(r.DryRun, did, would) }
 	fact := func(format string, args ...any) { facts = append(facts, fmt.Sprintf(format, args...)) }
-	more := func(n int) {
-		if n > app.MaxNamed {
-			fact("and %d more", n-app.MaxNamed)
-		}
-	}
+	add := func(named []string) { facts = append(facts, named...) }
 	var over []revert.RevertConflict // goes although others built on it
 	overIn := map[string]bool{}
 	for _, k := range r.Conflicts {
@@ -32,58 +28,50 @@ func RevertFacts(c *app.Call, r *revert.Reverted, open bool) (facts []string) {
 			over, overIn[k.Path] = append(over, k), true
 		}
 	}
-	for _, m := range app.FirstN(r.Merged, app.MaxNamed) {
+	add(app.FirstNamed(r.Merged, app.MaxNamed, func(m revert.MergedPath) string {
 		stays := ", what others wrote there stays"
 		if overIn[m.Path] {
 			stays = ""
 		}
-		fact("%s %s: %s %s, %d %s%s.", did("Merged", "Would merge"), app.EscapePath(m.Path), app.Plural(m.Removed, "line", "lines"), did("removed", "to remove"),
-			m.Restored, did("restored", "to restore"), stays)
+		return fmt.Sprintf("%s %s: %s %s, %d %s%s.", did("Merged", "Would merge"), app.EscapePath(m.Path), app.Plural(m.Removed, "line", "lines"),
+			did("removed", "to remove"), m.Restored, did("restored", "to restore"), stays)
+	}))
+	conflict := func(what string) func(k revert.RevertConflict) string {
+		return func(k revert.RevertConflict) string { return what + ": " + conflictText(c, k) }
 	}
-	more(len(r.Merged))
-	for _, k := range app.FirstN(over, app.MaxNamed) {
-		fact("%s: %s: %s%s", did("Also discarded", "Would also discard"), PlaceText(k.Path, k.From, k.To), k.Reason, byText(c, k.By))
-	}
-	more(len(over))
+	add(app.FirstNamed(over, app.MaxNamed, conflict(did("Also discarded", "Would also discard"))))
 	for _, to := range slices.Sorted(maps.Keys(r.Moved)) {
 		fact("%s: %s to %s, with what others wrote into it.", did("Moved back", "Would move back"), app.EscapePath(to), app.EscapePath(r.Moved[to]))
 	}
-	asIs := slices.Sorted(maps.Keys(r.MovedAsIs))
-	for _, to := range app.FirstN(asIs, app.MaxNamed) {
-		fact("%s: %s to %s.", did("Moved back", "Would move back"), app.EscapePath(to), app.EscapePath(r.MovedAsIs[to]))
-	}
-	more(len(asIs))
+	add(app.FirstNamed(slices.Sorted(maps.Keys(r.MovedAsIs)), app.MaxNamed, func(to string) string {
+		return fmt.Sprintf("%s: %s to %s.", did("Moved back", "Would move back"), app.EscapePath(to), app.EscapePath(r.MovedAsIs[to]))
+	}))
 	kept := r.Kept
 	if open { // where they are in the files as they are now
-		for _, k := range app.FirstN(r.Conflicts, app.MaxNamed) {
-			fact("Conflict: %s: %s%s", PlaceText(k.Path, k.From, k.To), k.Reason, byText(c, k.By))
-		}
-		more(len(r.Conflicts))
+		add(app.FirstNamed(r.Conflicts, app.MaxNamed, conflict("Conflict")))
 		kept = slices.DeleteFunc(slices.Clone(kept), func(k revert.KeptPart) bool {
 			return slices.ContainsFunc(r.Conflicts, func(o revert.RevertConflict) bool { return o.Path == k.Path })
 		})
 	}
-	for _, k := range app.FirstN(kept, app.MaxNamed) {
+	add(app.FirstNamed(kept, app.MaxNamed, func(k revert.KeptPart) string {
 		verb := did("Kept", "Would keep")
 		if k.Marked {
 			verb = did("Marked", "Would mark")
 		}
-		fact("%s %s: %s%s", verb, PlaceText(k.Path, k.From, k.To), k.Reason, byText(c, k.By))
-	}
-	more(len(kept))
-	for _, s := range app.FirstN(r.Shell, app.MaxNamed) {
+		return fmt.Sprintf("%s %s: %s%s", verb, PlaceText(k.Path, k.From, k.To), k.Reason, byText(c, k.By))
+	}))
+	add(app.FirstNamed(r.Shell, app.MaxNamed, func(s revert.ShellWork) string {
 		ran := "while the agent worked, and it did not say in which call"
 		if said := strings.TrimSpace(s.Tool + " " + app.FirstLine(s.Summary)); said != "" {
 			ran = "while " + rows.Quoted(app.Escape(said)) + " ran"
 		}
-		fact("%s what changed %s, even if you wrote it: %s", did("Took back", "Would take back"), ran, pathsText(s.Paths))
-	}
-	more(len(r.Shell))
-	for _, n := range app.FirstN(r.Near, app.MaxNamed) {
-		fact("%s the change next to %s (%s).", did("Kept", "Would keep"), PlaceText(n.Path, n.From, n.To), strings.TrimPrefix(cmp.Or(byText(c, n.By), "by others"), ", "))
-	}
-	more(len(r.Near))
-	for _, s := range app.FirstN(r.Shared, app.MaxNamed) {
+		return fmt.Sprintf("%s what changed %s, even if you wrote it: %s", did("Took back", "Would take back"), ran, pathsText(s.Paths))
+	}))
+	add(app.FirstNamed(r.Near, app.MaxNamed, func(n revert.NearPart) string {
+		by := strings.TrimPrefix(cmp.Or(byText(c, n.By), "by others"), ", ")
+		return fmt.Sprintf("%s the change next to %s (%s).", did("Kept", "Would keep"), PlaceText(n.Path, n.From, n.To), by)
+	}))
+	add(app.FirstNamed(r.Shared, app.MaxNamed, func(s revert.SharedPath) string {
 		who, verb, why := "others", did("Stays", "Would stay"), "since"
 		switch by := strings.TrimPrefix(byText(c, s.Also), ", by "); {
 		case by != "" && s.Outside:
@@ -96,9 +84,8 @@ func RevertFacts(c *app.Call, r *revert.Reverted, open bool) (facts []string) {
 		if s.Goes {
 			verb, why = did("Also reverted", "Would also revert"), "although"
 		}
-		fact("%s: %s, %s it could have been changed by %s", verb, app.EscapePath(s.Path), why, who)
-	}
-	more(len(r.Shared))
+		return fmt.Sprintf("%s: %s, %s it could have been changed by %s", verb, app.EscapePath(s.Path), why, who)
+	}))
 	if n := len(r.Forgotten); n > 0 {
 		fact("%s, since the history of %s was forgotten: %s", did("Stays", "Would stay"), app.Plural(n, "file", "files"), pathsText(r.Forgotten))
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -158,11 +159,9 @@ func printPrompts(o *app.Output, prompts []string) {
 }
 
 func reversed(list []string) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[len(list)-1-i] = s
-	}
-	return out
+	list = slices.Clone(list)
+	slices.Reverse(list)
+	return list
 }
 
 // maxClipboard bounds what is sent to a terminal as a clipboard's content:

@@ -297,6 +297,10 @@ func listOrValue(v any) any {
 }
 
 func printSettings(c *app.Call, set *settings.Settings, warnings []settings.Warning, store, key string, changed bool) error {
+	projectFile := ""
+	if store != "" {
+		projectFile = filepath.Join(store, "config.json")
+	}
 	fallback := map[string]any{}
 	for _, k := range settings.Keys() {
 		fallback[k.Name] = k.Default()
@@ -318,21 +322,8 @@ func printSettings(c *app.Call, set *settings.Settings, warnings []settings.Warn
 		return nil
 	}
 	if c.JSON {
-		v := ConfigView{Settings: []SettingView{}, AccountFile: c.AccountFile(), Warnings: []string{}}
-		if store != "" {
-			v.ProjectFile = filepath.Join(store, "config.json")
-		}
-		for _, s := range set.Values() {
-			v.Settings = append(v.Settings, viewSetting(inForce(c, s), fallback[s.Key]))
-		}
-		for _, w := range warnings {
-			v.Warnings = append(v.Warnings, w.Error())
-		}
-		return c.Out.Document(v)
-	}
-	projectFile := ""
-	if store != "" {
-		projectFile = filepath.Join(store, "config.json")
+		return c.Out.Document(ConfigView{AccountFile: c.AccountFile(), ProjectFile: projectFile, Warnings: app.Map(warnings, settings.Warning.Error),
+			Settings: app.Map(set.Values(), func(s settings.Value) SettingView { return viewSetting(inForce(c, s), fallback[s.Key]) })})
 	}
 	printSettingsTable(c, set, projectFile)
 	return nil

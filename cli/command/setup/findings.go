@@ -21,163 +21,160 @@ import (
 	"github.com/rewind-cli/rewind/hookio"
 )
 
-func settingsFindings(set *settings.Settings, warnings []settings.Warning) []finding {
-	var out []finding
+// findings are faults with their cures, in the order in which they were found.
+type findings []finding
+
+func (l *findings) severe(area, cure, format string, args ...any) {
+	*l = append(*l, finding{Severity: registration.Severe, Area: area, Message: fmt.Sprintf(format, args...), Cure: cure})
+}
+
+func (l *findings) mild(area, cure, format string, args ...any) {
+	*l = append(*l, finding{Severity: registration.Mild, Area: area, Message: fmt.Sprintf(format, args...), Cure: cure})
+}
+
+// failed notes an error that keeps something from being looked at.
+func (l *findings) failed(area string, err error) {
+	f := app.Explain(err)
+	l.severe(area, f.Hint, "%s", f.Message)
+}
+
+func (l *findings) ofSettings(set *settings.Settings, warnings []settings.Warning) {
 	for _, w := range warnings {
 		cure := "fix it in " + w.Source
 		if w.Key == "" && (w.Source == "REWIND_TIER" || w.Source == "CHECKPOINT_TIER") {
 			cure = "unset " + w.Source
 		}
-		out = append(out, finding{Severity: registration.Severe, Area: "settings", Message: w.Error(), Cure: cure})
+		l.severe("settings", cure, "%s", w.Error())
 	}
 	if v, ok := set.Value("tier"); ok && v.Origin.Source == settings.FromEnvironment {
-		out = append(out, finding{Severity: registration.Mild, Area: "settings", Cure: "unset " + v.Origin.Name,
-			Message: fmt.Sprintf("%s overrides the tier in the settings with %s", v.Origin.Name, set.Tier)})
+		l.mild("settings", "unset "+v.Origin.Name, "%s overrides the tier in the settings with %s", v.Origin.Name, set.Tier)
 	}
 	for _, v := range set.ShadowsTier() {
-		out = append(out, finding{Severity: registration.Mild, Area: "settings",
-			Message: fmt.Sprintf("%s is set in %s and takes precedence over the tier %s", v.Key, v.Origin.Name, set.Tier),
-			Cure:    unsetCommand(v)})
+		l.mild("settings", unsetCommand(v), "%s is set in %s and takes precedence over the tier %s", v.Key, v.Origin.Name, set.Tier)
 	}
-	return out
 }
 
-// hookErrorFindings tell of the last hook, if it failed.
-func hookErrorFindings(e *project.HookError) []finding {
-	if e == nil {
-		return nil
+// ofLastHook tells of the last hook, if it failed.
+func (l *findings) ofLastHook(e *project.HookError) {
+	if e != nil {
+		l.severe("store", "rewind save shows whether it still fails; the next successful hook clears this", "the last hook failed: %s", report.HookErrorText(e))
 	}
-	return []finding{{Severity: registration.Severe, Area: "store", Message: "the last hook failed: " + report.HookErrorText(e),
-		Cure: "rewind save shows whether it still fails; the next successful hook clears this"}}
 }
 
-// outsiderFindings name the sessions whose work here is in no checkpoint of this project.
-func outsiderFindings(st *inspect.Status) []finding {
-	var out []finding
+// ofOutsiders names the sessions whose work here is in no checkpoint of this project.
+func (l *findings) ofOutsiders(st *inspect.Status) {
 	for _, o := range st.Outsiders {
 		where := "go to " + o.Root
 		if o.Root == "" {
 			where = "go nowhere: it was started outside every initialised project"
 		}
-		out = append(out, finding{Severity: registration.Mild, Area: "hooks",
-			Message: fmt.Sprintf("session %s of %s works in %s, but its checkpoints %s", o.Session, hookio.Agent(o.Agent).Title(), o.Dir, where),
-			Cure:    "rewind save keeps what it has changed here; resume the session in " + st.Root + " to have it captured here"})
+		l.mild("hooks", "rewind save keeps what it has changed here; resume the session in "+st.Root+" to have it captured here",
+			"session %s of %s works in %s, but its checkpoints %s", o.Session, hookio.Agent(o.Agent).Title(), o.Dir, where)
 	}
-	return out
 }
 
-// openFindings are the directories and settings that every account can write, so that its settings would be obeyed.
-func openFindings(dirs ...string) (out []finding) {
+// ofModes names the directories and settings that every account can write, so that its settings would be obeyed.
+func (l *findings) ofModes(dirs ...string) {
 	for _, dir := range dirs {
 		if dir == "" || runtime.GOOS == "windows" {
 			continue
 		}
 		for _, path := range []string{dir, filepath.Join(dir, account.ConfigName)} {
 			if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o002 != 0 {
-				out = append(out, finding{Severity: registration.Mild, Area: "settings", Message: path + " can be written by every account, and its settings are obeyed", Cure: "chmod go-w " + app.ShellQuote(path)})
+				l.mild("settings", "chmod go-w "+app.ShellQuote(path), "%s can be written by every account, and its settings are obeyed", path)
 			}
 		}
 	}
-	return out
 }
 
-// logFindings is damage of the log: what it had is in no list.
-func logFindings(ctx context.Context, p *project.Project) []finding {
+// ofLog is damage of the log: what it had is in no list.
+func (l *findings) ofLog(ctx context.Context, p *project.Project) {
 	what, err := maintain.DamagedLog(ctx, p)
 	if err != nil {
 		what = app.Explain(err).Message
 	}
-	if what == "" {
-		return nil
+	if what != "" {
+		l.severe("store", "rewind verify", "%s", what)
 	}
-	return []finding{{Severity: registration.Severe, Area: "store", Message: what, Cure: "rewind verify"}}
 }
 
-// leftoverFindings are temporary files of a restore that was killed and whose journal is lost.
-func leftoverFindings(ctx context.Context, p *project.Project) []finding {
+// ofLeftovers names temporary files of a restore that was killed and whose journal is lost.
+func (l *findings) ofLeftovers(ctx context.Context, p *project.Project) {
 	files, _, err := maintain.Leftovers(ctx, p)
 	if err != nil {
-		return []finding{{Severity: registration.Severe, Area: "project", Message: app.Explain(err).Message}}
+		l.severe("project", "", "%s", app.Explain(err).Message)
+		return
 	}
 	if len(files) == 0 {
-		return nil
+		return
 	}
 	names := app.FirstNamed(files, 5, func(l maintain.Leftover) string { return l.Path })
 	cure := "rewind verify --repair removes what the store has the content of"
 	if slices.ContainsFunc(files, func(l maintain.Leftover) bool { return !l.Held }) {
 		cure += "; look into the others, which may be cut off, and delete them"
 	}
-	return []finding{{Severity: registration.Mild, Area: "project", Cure: cure,
-		Message: fmt.Sprintf("a restore that was killed left %s: %s", app.Plural(len(files), "temporary file", "temporary files"), strings.Join(names, ", "))}}
+	l.mild("project", cure, "a restore that was killed left %s: %s", app.Plural(len(files), "temporary file", "temporary files"), strings.Join(names, ", "))
 }
 
-// storeFindings are the states of a store that need attention.
-func storeFindings(st *inspect.Status) []finding {
-	var out []finding
-	add := func(severity, cure, format string, args ...any) {
-		out = append(out, finding{Severity: severity, Area: "store", Message: fmt.Sprintf(format, args...), Cure: cure})
-	}
+// ofStore are the states of a store that need attention.
+func (l *findings) ofStore(st *inspect.Status) {
 	if cr := st.Crashed; cr != nil {
-		add(registration.Severe, app.CrashedCure(cr), "%s did not finish", app.CrashedWhat("a", cr))
-		out[len(out)-1].id = crashedFinding
+		l.severe("store", app.CrashedCure(cr), "%s did not finish", app.CrashedWhat("a", cr))
+		(*l)[len(*l)-1].id = crashedFinding
 	}
 	if st.Forgetting != nil {
-		add(registration.Severe, "rewind gc, when no other process reads the store", "the forget of %s is not finished: some of its bytes are still in the store", st.Forgetting.Local().Format("2006-01-02 15:04"))
+		l.severe("store", "rewind gc, when no other process reads the store", "the forget of %s is not finished: some of its bytes are still in the store", st.Forgetting.Local().Format("2006-01-02 15:04"))
 	}
 	if st.ReadOnly {
-		add(registration.Severe, "make the store writable", "the store cannot be written")
+		l.severe("store", "make the store writable", "the store cannot be written")
 	}
 	if st.MinFreeDisk > 0 && st.FreeDisk < st.MinFreeDisk {
-		add(registration.Severe, "free some space, run rewind gc, or lower the limit: rewind config minFreeDisk", "only %s free on the disk: nothing is saved below %s",
+		l.severe("store", "free some space, run rewind gc, or lower the limit: rewind config minFreeDisk", "only %s free on the disk: nothing is saved below %s",
 			app.FormatSize(st.FreeDisk), app.FormatSize(st.MinFreeDisk))
 	}
 	if st.MaxSize > 0 && st.Bytes > st.MaxSize/5*4 {
-		add(registration.Mild, "rewind gc, or rewind config retention.maxSize", "the store uses %s of at most %s", app.FormatSize(st.Bytes), app.FormatSize(st.MaxSize))
+		l.mild("store", "rewind gc, or rewind config retention.maxSize", "the store uses %s of at most %s", app.FormatSize(st.Bytes), app.FormatSize(st.MaxSize))
 	}
 	if !st.Mirrored && !st.MirrorsNext {
 		cure := "rewind verify --repair; if home is on another file system, rewind stores rm ., then rewind init --mode global"
 		if st.Copied {
 			cure = "rewind save"
 		}
-		add(registration.Mild, cure, "the store would not survive git clean -fdx: %s", st.MirrorReason)
+		l.mild("store", cure, "the store would not survive git clean -fdx: %s", st.MirrorReason)
 	}
 	if n := len(st.Strays); n > 0 {
 		names := app.FirstNamed(st.Strays, 5, maintain.Stray.Text)
-		add(registration.Mild, "delete or move what rewind verify lists; rewind forget removes copies of packs", "the store's directory has %s not its own: %s",
+		l.mild("store", "delete or move what rewind verify lists; rewind forget removes copies of packs", "the store's directory has %s not its own: %s",
 			app.Plural(n, "file that is", "files that are"), strings.Join(names, ", "))
 	}
-	out = append(out, hookErrorFindings(st.LastHookError)...)
-	return append(out, outsiderFindings(st)...)
+	l.ofLastHook(st.LastHookError)
+	l.ofOutsiders(st)
 }
 
-// saveFindings are what the next save would fail at.
-func saveFindings(p *project.Project) (out []finding) {
+// ofSave is what the next save would fail at.
+func (l *findings) ofSave(p *project.Project) {
 	if p.ReadOnly != nil {
-		return nil // which is said of the whole store
+		return // which is said of the whole store
 	}
 	for _, o := range p.Obstacles() {
-		f := finding{Severity: registration.Severe, Area: "store"}
 		kind, mode := "file", "u+rw"
 		if o.Dir {
 			kind, mode = "directory", "u+rwx"
 		}
 		path := app.ShellQuote(o.Path)
-		what := "no save works"
+		add, what := l.severe, "no save works"
 		if o.Apart {
-			f.Severity, what = registration.Mild, "what agents do is not noted"
+			add, what = l.mild, "what agents do is not noted"
 		}
 		switch {
 		case o.Err != nil:
-			f.Message = fmt.Sprintf("%s: %s cannot be written: %s", what, o.Path, problem.Text(o.Err))
-			f.Cure = "chmod " + mode + " " + path + ", if it is yours; else check its owner"
+			add("store", "chmod "+mode+" "+path+", if it is yours; else check its owner", "%s: %s cannot be written: %s", what, o.Path, problem.Text(o.Err))
 		case o.Derived:
-			f.Message, f.Cure = fmt.Sprintf("%s: %s is not a %s", what, o.Path, kind), "rm -r "+path+"; rewind save makes it anew"
+			add("store", "rm -r "+path+"; rewind save makes it anew", "%s: %s is not a %s", what, o.Path, kind)
 		default:
-			f.Message, f.Cure = fmt.Sprintf("%s: %s is not a %s", what, o.Path, kind), "move it away, then rewind verify --repair"
+			add("store", "move it away, then rewind verify --repair", "%s: %s is not a %s", what, o.Path, kind)
 		}
-		out = append(out, f)
 	}
-	return out
 }
 
 // olderTiers are the directories in which the older rewind keeps its tiers, below the home directory.
@@ -186,13 +183,13 @@ var olderTiers = []string{".config/checkpoint-rewind/tiers", ".rewind/system/tie
 // olderIgnores are its lists of what is not captured, for all projects.
 var olderIgnores = []string{".rewind/rewind-checkpoint-ignore.json", ".rewind/system/rewind-checkpoint-ignore.json"}
 
-// olderFindings name the files of an older rewind that nothing reads any more.
-func olderFindings(home string) (out []finding) {
+// ofOlder names the files of an older rewind that nothing reads any more.
+func (l *findings) ofOlder(home string) {
 	if home == "" {
-		return nil
+		return
 	}
 	add := func(file, what, cure string) {
-		out = append(out, finding{Severity: registration.Mild, Area: "settings", Message: file + " is " + what + " of an older rewind, and has no effect", Cure: cure})
+		l.mild("settings", cure, "%s is %s of an older rewind, and has no effect", file, what)
 	}
 	for _, dir := range olderTiers {
 		dir = filepath.Join(home, filepath.FromSlash(dir))
@@ -216,7 +213,6 @@ func olderFindings(home string) (out []finding) {
 			add(file, "a list of ignored paths", "rewind config --global ignore '[…]' with those of its patterns that you still want")
 		}
 	}
-	return out
 }
 
 func isRegular(file string) bool {

@@ -17,13 +17,12 @@ import (
 	"github.com/rewind-cli/rewind/hookio/register"
 )
 
-// hookFindings are the states in which agents would not call us, or not
+// ofHooks are the states in which agents would not call us, or not
 // always. try runs each registered line, as an agent would but with nothing in
 // its environment.
-func hookFindings(ctx context.Context, env account.Env, root string, try bool) []finding {
-	var out []finding
-	add := func(severity, cure, format string, args ...any) {
-		out = append(out, finding{Severity: severity, Area: "hooks", Message: fmt.Sprintf(format, args...), Cure: cure})
+func (l *findings) ofHooks(ctx context.Context, env account.Env, root string, try bool) {
+	add := func(severity, cure, message string) {
+		*l = append(*l, finding{Severity: severity, Area: "hooks", Message: message, Cure: cure})
 	}
 	agents := registration.AgentsOf(env, root)
 	registered := len(registration.RegisteredAgents(env, root)) > 0
@@ -34,7 +33,7 @@ func hookFindings(ctx context.Context, env account.Env, root string, try bool) [
 		used = used || a.Used()
 		found, findings, err := a.Found()
 		if err != nil {
-			add(registration.Severe, "make the file readable", "the settings of %s cannot be read: %s", a.Title, problem.Text(err))
+			l.severe("hooks", "make the file readable", "the settings of %s cannot be read: %s", a.Title, problem.Text(err))
 			continue
 		}
 		known := a.Completion(env)
@@ -49,9 +48,9 @@ func hookFindings(ctx context.Context, env account.Env, root string, try bool) [
 			if f.Code == register.NotRegistered && registered {
 				severity = registration.Mild // another agent is
 			}
-			add(severity, cure, "%s", message)
+			add(severity, cure, message)
 			if f.Code == register.NotRegistered {
-				last := &out[len(out)-1]
+				last := &(*l)[len(*l)-1]
 				last.id, last.agent = notRegistered, a.Title
 			}
 		}
@@ -59,29 +58,28 @@ func hookFindings(ctx context.Context, env account.Env, root string, try bool) [
 			if !lines[e.Command] {
 				lines[e.Command] = true
 				if severity, message := checkLine(ctx, env, e.Command, try); message != "" {
-					add(severity, registration.RegisterCommand(a), "%s: %s", a.Title, message)
+					add(severity, registration.RegisterCommand(a), a.Title+": "+message)
 				}
 			}
 		}
 		for _, f := range a.Check(a.Where, found) {
 			severity, message, cure := registration.DescribeFinding(a, f)
-			add(severity, cure, "%s", message)
+			add(severity, cure, message)
 		}
 	}
 	if !registered && !used && !try {
-		return out // no agent is used here: rewind save is all that is wanted
+		return // no agent is used here: rewind save is all that is wanted
 	}
 	if !registered && !used {
-		add(registration.Mild, "rewind config --register-hooks --agent claude", "no agent calls rewind: only rewind save takes checkpoints")
+		l.mild("hooks", "rewind config --register-hooks --agent claude", "no agent calls rewind: only rewind save takes checkpoints")
 	}
-	return out
 }
 
 // inOne says of all agents that do not call rewind in one line, in the place of the first.
-func inOne(findings []finding) (out []finding) {
+func (l findings) inOne() (out findings) {
 	var titles []string
 	first := -1
-	for _, f := range findings {
+	for _, f := range l {
 		if f.id != notRegistered {
 			out = append(out, f)
 			continue

@@ -65,7 +65,9 @@ func NewStatus() *app.Command {
 				return c.Out.Document(v)
 			}
 			printStatus(c.Out, st, p.Settings(), agents)
-			for _, f := range inOne(hookFindings(ctx, c.Env, p.Root(), false)) {
+			var hooks findings
+			hooks.ofHooks(ctx, c.Env, p.Root(), false)
+			for _, f := range hooks.inOne() {
 				c.Out.Warn("%s", f.Message)
 				if f.Cure != "" {
 					c.Out.Hint("%s", f.Cure)
@@ -141,7 +143,9 @@ func printStatus(o *app.Output, st *inspect.Status, set *settings.Settings, agen
 			o.Line("    and %d more: rewind show last --coverage", n-notCoveredShown)
 		}
 	}
-	for _, f := range storeFindings(st) {
+	var found findings
+	found.ofStore(st)
+	for _, f := range found {
 		if f.id == crashedFinding {
 			continue // every command prints it already
 		}

@@ -43,12 +43,6 @@ type finding struct {
 	agent string // the title of one that does not call rewind
 }
 
-// failed is an error that keeps something from being looked at.
-func failed(area string, err error) finding {
-	f := app.Explain(err)
-	return finding{Severity: registration.Severe, Area: area, Message: f.Message, Cure: f.Hint}
-}
-
 type findingID string
 
 const (
@@ -61,7 +55,7 @@ type ValidateView struct {
 	OK       bool              `json:"ok"`
 	Root     *string           `json:"root"`
 	Store    *string           `json:"store"`
-	Findings []finding         `json:"findings"`
+	Findings findings          `json:"findings"`
 	Sessions []sessionFileView `json:"sessions"`
 	// Completed are the registrations of hooks that were brought up to date by themselves.
 	Completed []registration.CompletedView `json:"completed"`
@@ -76,7 +70,7 @@ type sessionFileView struct {
 }
 
 func runValidate(ctx context.Context, c *app.Call) error {
-	v := ValidateView{Findings: []finding{}, Sessions: []sessionFileView{}}
+	v := ValidateView{Findings: findings{}, Sessions: []sessionFileView{}}
 	code := app.ExitFailed
 	store := ""
 	p, err := project.Open(ctx, c.OpenOptions())
@@ -90,29 +84,29 @@ func runValidate(ctx context.Context, c *app.Call) error {
 			return err
 		}
 		code = app.Explain(err).Code
-		v.Findings = append(v.Findings, failed("project", err))
-		v.Findings = append(v.Findings, hookErrorFindings(project.LastHookError(c.Env, nil))...)
+		v.Findings.failed("project", err)
+		v.Findings.ofLastHook(project.LastHookError(c.Env, nil))
 	}
 	set, warnings := project.LoadSettings(c.Env, store)
 	if p != nil {
 		set, warnings = p.Settings(), p.Warnings()
 	}
-	v.Findings = append(v.Findings, settingsFindings(set, warnings)...)
-	v.Findings = append(v.Findings, openFindings(c.Env.AccountDir(), store)...)
-	v.Findings = append(v.Findings, olderFindings(c.Env.Home)...)
+	v.Findings.ofSettings(set, warnings)
+	v.Findings.ofModes(c.Env.AccountDir(), store)
+	v.Findings.ofOlder(c.Env.Home)
 	if p != nil {
-		v.Findings = append(v.Findings, saveFindings(p)...)
+		v.Findings.ofSave(p)
 		st, err := inspect.StatusOf(ctx, p)
 		if err != nil {
 			if ctx.Err() != nil {
 				return err
 			}
 			code = app.Explain(err).Code
-			v.Findings = append(v.Findings, failed("store", err))
+			v.Findings.failed("store", err)
 		} else {
-			v.Findings = append(v.Findings, storeFindings(st)...)
-			v.Findings = append(v.Findings, logFindings(ctx, p)...)
-			v.Findings = append(v.Findings, leftoverFindings(ctx, p)...)
+			v.Findings.ofStore(st)
+			v.Findings.ofLog(ctx, p)
+			v.Findings.ofLeftovers(ctx, p)
 		}
 	}
 	root := ""
@@ -120,20 +114,20 @@ func runValidate(ctx context.Context, c *app.Call) error {
 		root = p.Root()
 		problems, err := rules.CheckRules(p)
 		if err != nil {
-			v.Findings = append(v.Findings, failed("project", err))
+			v.Findings.failed("project", err)
 		}
 		for _, problem := range problems {
-			v.Findings = append(v.Findings, finding{Severity: registration.Mild, Area: "project", Message: problem.Path + ": " + problem.Reason, Cure: rulesCure(problem.Path)})
+			v.Findings.mild("project", rulesCure(problem.Path), "%s: %s", problem.Path, problem.Reason)
 		}
 		files, err := conversation.SessionFiles(ctx, p)
 		if err != nil {
-			v.Findings = append(v.Findings, failed("store", err))
+			v.Findings.failed("store", err)
 		}
-		for _, f := range files {
-			v.Sessions = append(v.Sessions, sessionFileView{SessionID: f.Session, Agent: f.Agent, Path: f.Path, State: string(f.State)})
-		}
+		v.Sessions = app.Map(files, func(f conversation.SessionFile) sessionFileView {
+			return sessionFileView{SessionID: f.Session, Agent: f.Agent, Path: f.Path, State: string(f.State)}
+		})
 	}
-	v.Findings = append(v.Findings, hookFindings(ctx, c.Env, root, true)...)
+	v.Findings.ofHooks(ctx, c.Env, root, true)
 	v.Completed = registration.CompletedViews(c.Env)
 	v.OK = true
 	for i := range v.Findings {

@@ -118,12 +118,15 @@ func (l *listing) document(ctx context.Context) error {
 			continue
 		}
 		row := listedView{CheckpointView: rows.ViewCheckpoint(*r.Checkpoint), Folded: string(r.Folded), Ends: r.Ends, InTurn: r.Kind == timeline.Message}
+		own := func(r *timeline.Row, n timeline.Counts) *ownChangesView {
+			return &ownChangesView{string(r.Side), viewStateID(r.From), viewStateID(r.To), n.Added, n.Modified, n.Deleted, viewRowOwners(whose[r])}
+		}
 		if known {
-			row.OwnChanges = &ownChangesView{string(r.Side), viewStateID(r.From), viewStateID(r.To), n.Added, n.Modified, n.Deleted, viewRowOwners(whose[r])}
+			row.OwnChanges = own(r, n)
 		}
 		if then := r.Then; then != nil {
 			n, _ := then.Known()
-			row.Then = &ownChangesView{string(then.Side), viewStateID(then.From), viewStateID(then.To), n.Added, n.Modified, n.Deleted, viewRowOwners(whose[then])}
+			row.Then = own(then, n)
 		}
 		v.Checkpoints = append(v.Checkpoints, row)
 	}
