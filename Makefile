@@ -7,8 +7,8 @@ PREFIX ?= $(HOME)/.local
 
 all: build
 
-build: ## the binary, in bin/; without C it needs no other file, and starts 1.5 ms of CPU time sooner; without debug tables it is 8 MB smaller
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags="-s -w" -o bin/rewind ./cli/rewind
+build: ## the binary, in bin/; without C it needs no other file, and starts 1.5 ms of CPU time sooner; without debug tables it is 8 MB smaller, without HTTP/2, which the page does not use, 0.4
+	CGO_ENABLED=0 $(GO) build -tags nethttpomithttp2 -trimpath -ldflags="-s -w" -o bin/rewind ./cli/rewind
 
 install: build ## the binary, manual pages and completions, in $(PREFIX); asks for tier and hooks, INSTALLFLAGS answer
 	./install.sh --binary bin/rewind --prefix "$(PREFIX)" $(INSTALLFLAGS)

@@ -172,7 +172,7 @@ if [ -z "$binary" ]; then
 	command -v go >/dev/null 2>&1 || fail "Go is needed to build rewind" "see https://go.dev/doc/install, or use --binary FILE"
 	[ -f "$here/go.mod" ] || fail "$here is not a checkout of rewind" "run install.sh from its checkout, or use --binary FILE"
 	say "Building ..."
-	(cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$work/rewind" ./cli/rewind) || fail "the build failed"
+	(cd "$here" && CGO_ENABLED=0 go build -tags nethttpomithttp2 -trimpath -ldflags='-s -w' -o "$work/rewind" ./cli/rewind) || fail "the build failed"
 	binary=$work/rewind
 fi
 case $binary in /*) ;; *) binary=$(pwd)/$binary ;; esac

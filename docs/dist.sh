@@ -39,7 +39,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/rewind-dist.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
 build() { # build OS ARCH FILE
-	GOOS=$1 GOARCH=$2 go build -trimpath -buildvcs=false \
+	GOOS=$1 GOARCH=$2 go build -tags nethttpomithttp2 -trimpath -buildvcs=false \
 		-ldflags "-s -w -buildid= -X $module/cli/app.Version=$VERSION" -o "$3" ./cli/rewind
 }
 

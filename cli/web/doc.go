@@ -10,5 +10,5 @@
 //  4. News come by a response that stays open (events.go), as long as somebody looks.
 //
 // What the answers say is the Source's business; package cli/page has one. This package imports nothing of ours.
-// The page itself is below page/: sources that a browser runs as they are, and dist, the same in few files.
+// The page itself is below page/: sources that a browser runs as they are, and dist, the same in few files, packed with gzip.
 package web

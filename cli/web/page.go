@@ -2,9 +2,10 @@ package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	"embed"
 	"errors"
-	"io/fs"
+	"io"
 	"net/http"
 	"path"
 	"strings"
@@ -16,10 +17,19 @@ import (
 //go:embed dist
 var dist embed.FS
 
-// Page are the files of the page: index.html and what it loads.
-type Page struct{ Files fs.FS }
-
-var builtIn = Page{dist}
+// file gives a file of the page: index.html or what it loads. Errors: fs.ErrNotExist.
+func file(name string) ([]byte, error) {
+	packed, err := dist.Open("dist/" + name + ".gz")
+	if err != nil {
+		return nil, err
+	}
+	defer packed.Close()
+	z, err := gzip.NewReader(packed)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
+}
 
 // contentTypes are those of the page's files: nothing else is served.
 func contentType(name string) string {
@@ -49,17 +59,13 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	if kind == "" || strings.HasPrefix(name, "p/") {
 		name, kind = "index.html", contentType("index.html")
 	}
-	files := s.o.Page.Files
-	if files == fs.FS(dist) {
-		name = "dist/" + name
-	}
-	data, err := fs.ReadFile(files, name)
+	data, err := file(name)
 	if err != nil {
 		fail(w, http.StatusNotFound, "there is no such file", "")
 		return
 	}
 	w.Header().Set("Content-Type", kind)
-	if name == "dist/index.html" {
+	if name == "index.html" {
 		whole := styled()
 		data = whole.page
 		w.Header().Set("Content-Security-Policy", whole.policy)
@@ -80,9 +86,9 @@ const (
 )
 
 var styled = sync.OnceValue(func() styledPage {
-	page, err := dist.ReadFile("dist/index.html")
-	style, serr := dist.ReadFile("dist/app.css")
-	begin, berr := dist.ReadFile("dist/begin.js")
+	page, err := file("index.html")
+	style, serr := file("app.css")
+	begin, berr := file("begin.js")
 	if errors.Join(err, serr, berr) != nil || endsElement(style) || endsElement(begin) ||
 		bytes.Count(page, []byte(styleLink)) != 1 || bytes.Count(page, []byte(scriptLink)) != 1 {
 		return styledPage{page, policy}

@@ -16,7 +16,6 @@ type Options struct {
 	ReadOnly bool          // nothing can be restored, named or pinned
 	Idle     time.Duration // the server ends after this time without a request; 0: 30 minutes
 	Now      func() time.Time
-	Page     Page // the files of the page; zero: those that are built in
 }
 
 // Server answers the page of rewind ui. It is safe for concurrent use.
@@ -59,9 +58,6 @@ func New(o Options) *Server {
 	}
 	if o.Idle == 0 {
 		o.Idle = defaultIdle
-	}
-	if o.Page == (Page{}) {
-		o.Page = builtIn
 	}
 	s := &Server{o: o, login: newLogin(o.Now), looked: o.Now(), writeTime: writeTime, streams: make(chan struct{}, maxStreams)}
 	s.mux = http.NewServeMux()

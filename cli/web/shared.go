@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"io/fs"
 	"strings"
 )
 
@@ -29,16 +28,12 @@ const blockID = "block-"
 
 // NewShared writes the beginning of the file. Nothing of others is in it.
 func NewShared(w io.Writer) (*Shared, error) {
-	return newShared(w, dist)
-}
-
-func newShared(w io.Writer, files fs.FS) (*Shared, error) {
 	s := &Shared{w: w}
 	s.packer, _ = gzip.NewWriterLevel(&s.packed, gzip.BestCompression) // the level is one that there is
 	var all [3][]byte
 	for i, name := range []string{"whole.js", "app.css", "colour-worker.js"} {
 		var err error
-		if all[i], err = fs.ReadFile(files, "dist/"+name); err != nil {
+		if all[i], err = file(name); err != nil {
 			return nil, err
 		}
 		if name != "colour-worker.js" && endsElement(all[i]) {

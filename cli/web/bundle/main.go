@@ -3,7 +3,10 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,8 +20,11 @@ func main() {
 		err = os.MkdirAll("../dist", 0o755)
 	}
 	for name, data := range out {
-		if err == nil {
-			err = os.WriteFile("../dist/"+name, data, 0o644)
+		var packed bytes.Buffer
+		z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is one that there is
+		_, werr := z.Write(data)
+		if err = errors.Join(err, werr, z.Close()); err == nil {
+			err = os.WriteFile("../dist/"+name+".gz", packed.Bytes(), 0o644)
 		}
 	}
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"regexp"
@@ -19,15 +20,28 @@ func TestDistIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range files {
-		got, err := os.ReadFile("../dist/" + name)
+		got, err := unpacked("../dist/" + name + ".gz")
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("dist/%s is not of today (%v): go generate ./cli/web", name, err)
+			t.Errorf("dist/%s.gz is not of today (%v): go generate ./cli/web", name, err)
 		}
 	}
 	entries, err := os.ReadDir("../dist")
 	if err != nil || len(entries) != len(files) {
 		t.Errorf("dist has %d files, not %d (%v)", len(entries), len(files), err)
 	}
+}
+
+func unpacked(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
 }
 
 // What a browser loads is less than 100 kB as it is sent.
