@@ -24,11 +24,7 @@ func (d *linuxDir) fail(op, name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	err = d.denied(err, name)
-	if d.path != "" {
-		name = d.path + "/" + name
-	}
-	return &fs.PathError{Op: op, Path: name, Err: err}
+	return &fs.PathError{Op: op, Path: Join(d.path, name), Err: d.denied(err, name)}
 }
 
 func (d *linuxDir) Stat() (Info, error) {
@@ -150,11 +146,7 @@ func (d *linuxDir) Subdir(name string) (Dir, error) {
 	if err != nil {
 		return nil, d.fail("open", name, err)
 	}
-	path := name
-	if d.path != "" {
-		path = d.path + "/" + name
-	}
-	return &linuxDir{fs: d.fs, fd: fd, path: path}, nil
+	return &linuxDir{fs: d.fs, fd: fd, path: Join(d.path, name)}, nil
 }
 
 func (d *linuxDir) Create(name string) (File, error) {

@@ -2,9 +2,9 @@ package rootfs
 
 import "io/fs"
 
-// infoFrom translates what package os says; systemInfo adds what only the
+// InfoOf translates what package os says; systemInfo adds what only the
 // system's own structure has.
-func infoFrom(fi fs.FileInfo) Info {
+func InfoOf(fi fs.FileInfo) Info {
 	i := Info{Mode: bits(fi.Mode()), Size: fi.Size(), Mtime: fi.ModTime().UnixNano(), Nlink: 1}
 	switch m := fi.Mode(); {
 	case m.IsRegular():

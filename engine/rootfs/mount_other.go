@@ -10,7 +10,7 @@ func mountOf(root *os.Root, name string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return infoFrom(fi).Dev, nil
+	return InfoOf(fi).Dev, nil
 }
 
 // MountsBelow lists what the device number does not tell of the mounts below root.

@@ -69,12 +69,7 @@ type portableDir struct {
 func (d *portableDir) Path() string { return d.path }
 func (d *portableDir) Close() error { return d.root.Close() }
 
-func (d *portableDir) below(name string) string {
-	if d.path == "" {
-		return name
-	}
-	return d.path + "/" + name
-}
+func (d *portableDir) below(name string) string { return Join(d.path, name) }
 
 func (d *portableDir) fail(op, name string, err error) error {
 	if err == nil {
@@ -96,7 +91,7 @@ func (d *portableDir) Stat() (Info, error) {
 	if err != nil {
 		return Info{}, d.fail("stat", ".", err)
 	}
-	return infoFrom(fi), nil
+	return InfoOf(fi), nil
 }
 
 func (d *portableDir) lstat(name string) (fs.FileInfo, error) {
@@ -112,7 +107,7 @@ func (d *portableDir) Lstat(name string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return infoFrom(fi), nil
+	return InfoOf(fi), nil
 }
 
 func (d *portableDir) Mounted(name string) bool {
@@ -143,7 +138,7 @@ func (d *portableDir) OpenFile(name string) (*os.File, Info, error) {
 	if err != nil {
 		return nil, Info{}, err
 	}
-	if k := infoFrom(before).Kind; k == Link {
+	if k := InfoOf(before).Kind; k == Link {
 		return nil, Info{}, d.fail("open", name, ErrLink)
 	} else if k != Regular {
 		return nil, Info{}, d.fail("open", name, ErrNotRegular)
@@ -162,7 +157,7 @@ func (d *portableDir) OpenFile(name string) (*os.File, Info, error) {
 		f.Close()
 		return nil, Info{}, d.fail("open", name, err)
 	}
-	return f, infoFrom(after), nil
+	return f, InfoOf(after), nil
 }
 
 func (d *portableDir) Readlink(name string) (string, error) {
@@ -181,7 +176,7 @@ func (d *portableDir) Subdir(name string) (Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	info := infoFrom(before)
+	info := InfoOf(before)
 	switch {
 	case info.Kind == Link:
 		return nil, d.fail("open", name, ErrLink)
@@ -266,7 +261,7 @@ func (d *portableDir) Chmod(name string, mode uint32) error {
 	if err != nil {
 		return err
 	}
-	switch info := infoFrom(before); {
+	switch info := InfoOf(before); {
 	case info.Kind == Link:
 		return d.fail("chmod", name, ErrLink)
 	case d.Mounted(name):
@@ -371,7 +366,7 @@ func (f *portableFile) Stat() (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return infoFrom(fi), nil
+	return InfoOf(fi), nil
 }
 
 // Close leaves the bytes to Sync, unless that could not open the file again to

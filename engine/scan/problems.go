@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,10 +74,7 @@ func (w *walk) collect(removed []int32) []problem.Problem {
 		}
 	}
 	slices.SortFunc(out, func(a, b problem.Problem) int {
-		if c := strings.Compare(a.Path, b.Path); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Reason, b.Reason)
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Reason, b.Reason))
 	})
 	out = slices.Compact(out)
 	if more := ignored - maxIgnored; more > 0 {

@@ -1,11 +1,15 @@
 package scan
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/rewind-cli/rewind/engine/rootfs"
 )
 
 // pathOpener is the opener for every system: everything by path.
@@ -110,19 +114,22 @@ func typeOf(m os.FileMode) uint32 {
 	return 0o020000 // a device, or what is none of these
 }
 
-// modeOf translates a mode to st_mode.
-func modeOf(m os.FileMode) uint32 {
-	mode := uint32(m.Perm()) | typeOf(m)
-	if m&os.ModeSetuid != 0 {
-		mode |= 0o4000
+// statOf is what package os says of a path. Where the system tells no change time, that of the content stands for it, so that an
+// edit which puts it back is not seen.
+func statOf(info os.FileInfo) stat {
+	i := rootfs.InfoOf(info)
+	m, c := time.Unix(0, i.Mtime), time.Unix(0, cmp.Or(i.Ctime, i.Mtime))
+	return stat{
+		size: i.Size, ino: i.Ino, dev: i.Dev, mode: typeOf(info.Mode()) | i.Mode,
+		mtime: m.Unix(), mtimeNs: int64(m.Nanosecond()), ctime: c.Unix(), ctimeNs: int64(c.Nanosecond()),
 	}
-	if m&os.ModeSetgid != 0 {
-		mode |= 0o2000
-	}
-	if m&os.ModeSticky != 0 {
-		mode |= 0o1000
-	}
-	return mode
+}
+
+// foreign reports whether a file is another user's. Root, who gives all that it
+// makes to the owner of the store, takes anybody's. A system without inodes does not tell.
+func foreign(info os.FileInfo) bool {
+	i := rootfs.InfoOf(info)
+	return i.Ino != 0 && os.Geteuid() != 0 && int(i.UID) != os.Geteuid()
 }
 
 func portableSystem(root string) (func(*Cache) looker, func() opener, func()) {

@@ -133,11 +133,7 @@ func verify(h *Cache, o *Options, stop *atomic.Bool, looked *atomic.Int64, look 
 			v.work(checkers[i]) // the last one here: no goroutine for a single worker
 			break
 		}
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			v.work(checkers[i])
-		}()
+		wg.Go(func() { v.work(checkers[i]) })
 	}
 	wg.Wait()
 	out := &verdict{status: make([]uint8, len(h.dirs))}

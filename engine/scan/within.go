@@ -1,9 +1,6 @@
 package scan
 
-import (
-	"path"
-	"strings"
-)
+import "github.com/rewind-cli/rewind/engine/rootfs"
 
 // within is the verdict on a tree where nothing but the given paths may
 // differ from the stat cache: the directories that hold them are listed again, and
@@ -16,7 +13,7 @@ func (h *Cache) within(paths []string) *verdict {
 			v.status[ord] |= dirNames
 		}
 		for up := p; up != ""; {
-			up = parentOf(up)
+			up, _ = rootfs.Split(up)
 			if ord, ok := in.dir(up); ok { // else it is new: an ancestor lists it
 				v.status[ord] |= dirNames
 				break
@@ -35,7 +32,8 @@ func (v *verdict) mounted(h *Cache, mounts map[string]bool) {
 	}
 	in := lookup{h: h, known: map[string]int32{"": 0}, seen: map[int32]bool{}}
 	for p := range mounts {
-		for _, dir := range []string{p, parentOf(p)} {
+		up, _ := rootfs.Split(p)
+		for _, dir := range []string{p, up} {
 			if ord, ok := in.dir(dir); ok {
 				v.status[ord] |= dirNames
 				break
@@ -43,11 +41,6 @@ func (v *verdict) mounted(h *Cache, mounts map[string]bool) {
 		}
 	}
 	v.spread(h)
-}
-
-func parentOf(p string) string {
-	dir, _ := path.Split(p)
-	return strings.TrimSuffix(dir, "/")
 }
 
 // lookup finds directories of a stat cache by path.
@@ -64,7 +57,7 @@ func (l *lookup) dir(p string) (int32, bool) {
 	if p == "" {
 		return 0, true
 	}
-	up := parentOf(p)
+	up, _ := rootfs.Split(p)
 	ord, ok := l.dir(up)
 	if !ok || l.seen[ord] {
 		return 0, false
@@ -74,7 +67,7 @@ func (l *lookup) dir(p string) (int32, bool) {
 	for i := range records {
 		r := &records[i]
 		if r.kind&kindMask == kindDir && r.slot < uint64(len(l.h.dirs)) {
-			l.known[strings.TrimPrefix(up+"/"+r.name, "/")] = int32(r.slot)
+			l.known[rootfs.Join(up, r.name)] = int32(r.slot)
 		}
 	}
 	ord, ok = l.known[p]
