@@ -17,7 +17,6 @@ import (
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/inspect"
-	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rootfs"
@@ -70,25 +69,11 @@ var checkoutMark = rootfs.Reserved("checkout")
 // Checkout writes a checkpoint's tree into a directory outside of the project. What an interrupted
 // one has left is gone on with, if it was of the same. Errors: *CheckoutDirError, *UnfinishedError.
 func Checkout(ctx context.Context, p *project.Project, o CheckoutOptions) (*CheckedOut, error) {
-	chosen, err := pathspec.Select(o.Paths)
-	if err != nil {
-		return nil, err
-	}
-	release, err := p.Use(ctx)
+	chosen, release, err := choose(ctx, p, &o.Checkpoint, o.Paths)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	if o.Checkpoint, err = p.Current(ctx, o.Checkpoint); err != nil {
-		return nil, err
-	}
-	for _, pattern := range o.Paths {
-		if path, plain := pathspec.PlainPath(pattern); plain {
-			if _, err := inspect.EntryIn(p, o.Checkpoint.Root, path); err != nil {
-				return nil, p.Classify(err)
-			}
-		}
-	}
 	if o.Dir, err = realPath(o.Dir); err != nil {
 		return nil, err
 	}
@@ -120,7 +105,7 @@ func Checkout(ctx context.Context, p *project.Project, o CheckoutOptions) (*Chec
 	defer end()
 	done := &CheckedOut{Checkpoint: o.Checkpoint, Dir: o.Dir}
 	t := checkout.New(checkout.Options{
-		Path: o.Dir, FS: tree, Workers: writers(), Replace: again, Progress: filesProgress(p, "checkout"),
+		Path: o.Dir, FS: tree, Workers: runtime.GOMAXPROCS(0), Replace: again, Progress: filesProgress(p, "checkout"),
 		Open: func(e manifest.Entry) (io.ReadCloser, error) { return project.ContentOf(p.Store.Get, e) },
 	})
 	walk := func(visit func(string, manifest.Entry) error) error {
@@ -275,43 +260,43 @@ func emptyDir(dir, what string) (again bool, err error) {
 	return false, &CheckoutDirError{Dir: dir, Reason: "is not empty", Hint: "choose a directory that is empty or not there yet"}
 }
 
-// writers is how many goroutines write files: as many as put them.
-func writers() int { return runtime.GOMAXPROCS(0) }
-
 // workingTree is the project's tree as a donor of what it shares with root, nil where it cannot be looked at, or
 // the file system shares nothing with files in to: then nothing is scanned.
-func workingTree(ctx context.Context, p *project.Project, root oid.ID, to rootfs.FS) (*checkout.Donor, func()) {
-	none := func() {}
+func workingTree(ctx context.Context, p *project.Project, root oid.ID, to rootfs.FS) (donor *checkout.Donor, end func()) {
+	end = func() {}
 	start, err := p.StartTime()
 	if err != nil {
-		return nil, none
+		return nil, end
 	}
 	tree, err := rootfs.Open(p.Root())
 	if err != nil {
-		return nil, none
+		return nil, end
 	}
+	end = func() { tree.Close() }
 	if !checkout.Shares(tree, to, func(visit func(string, manifest.Entry) error) error {
 		return manifest.Walk(p.LoadDir, root, visit)
 	}) {
-		tree.Close()
-		return nil, none
+		return nil, end
 	}
 	c, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{Look: true})
 	if err != nil {
-		tree.Close()
-		return nil, none
+		return nil, end
 	}
+	if donor, err = donorOf(tree, c, start.UnixNano(), root); err != nil {
+		donor = nil
+	}
+	_ = c.Discard()
+	return donor, end
+}
+
+// donorOf is the working tree as it was captured, at a time, as a donor of what it shares with root.
+func donorOf(tree rootfs.FS, c *checkpoint.Captured, scanned int64, root oid.ID) (*checkout.Donor, error) {
 	differs := map[string]bool{}
-	err = manifest.Diff(c.Tx.Load, c.Root(), root, func(change manifest.Change) error {
+	err := manifest.Diff(c.Tx.Load, c.Root(), root, func(change manifest.Change) error {
 		differs[change.Path] = true
 		return nil
 	})
-	_ = c.Discard()
-	if err != nil {
-		tree.Close()
-		return nil, none
-	}
-	return &checkout.Donor{FS: tree, Scanned: start.UnixNano(), Differs: func(path string) bool { return differs[path] }}, func() { tree.Close() }
+	return &checkout.Donor{FS: tree, Scanned: scanned, Differs: func(path string) bool { return differs[path] }}, err
 }
 
 // filesProgress is told how many files are done.

@@ -46,27 +46,11 @@ const (
 // same bytes. Every file is decoded and verified on the way; damage ends the
 // export with an error, never with wrong bytes.
 func Export(ctx context.Context, p *project.Project, w io.Writer, o ExportOptions) error {
-	chosen, err := pathspec.Select(o.Paths)
-	if err != nil {
-		return err
-	}
-	release, err := p.Use(ctx)
+	chosen, release, err := choose(ctx, p, &o.Checkpoint, o.Paths)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if o.Checkpoint, err = p.Current(ctx, o.Checkpoint); err != nil {
-		return err
-	}
-	for _, pattern := range o.Paths {
-		path, plain := pathspec.PlainPath(pattern)
-		if !plain {
-			continue // a glob may match nothing
-		}
-		if _, err := inspect.EntryIn(p, o.Checkpoint.Root, path); err != nil {
-			return p.Classify(err)
-		}
-	}
 	if len(o.Paths) > 0 {
 		if err := holdsSome(p, o, chosen); err != nil {
 			return p.Classify(err)
@@ -85,6 +69,28 @@ func Export(ctx context.Context, p *project.Project, w io.Writer, o ExportOption
 		err = cerr
 	}
 	return p.Classify(err)
+}
+
+// choose gives which paths of a checkpoint are to be read, and keeps what it has until release. The checkpoint becomes what the
+// log has now. A path that it does not have is refused; a glob may match nothing.
+func choose(ctx context.Context, p *project.Project, c *manifest.Checkpoint, paths []string) (chosen pathspec.Selection, release func(), err error) {
+	if chosen, err = pathspec.Select(paths); err != nil {
+		return chosen, nil, err
+	}
+	if release, err = p.Use(ctx); err != nil {
+		return chosen, nil, err
+	}
+	*c, err = p.Current(ctx, *c)
+	for _, pattern := range paths {
+		if path, plain := pathspec.PlainPath(pattern); plain && err == nil {
+			_, err = inspect.EntryIn(p, c.Root, path)
+			err = p.Classify(err)
+		}
+	}
+	if err != nil {
+		release()
+	}
+	return chosen, release, err
 }
 
 func compressor(w io.Writer, format string) (io.WriteCloser, error) {

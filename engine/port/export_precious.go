@@ -4,38 +4,32 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 
+	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
 // exported visits what an export holds, in path order. leftOut is called for what is
 // chosen, and left out since it is precious; it may be nil.
 func exported(p *project.Project, o ExportOptions, chosen pathspec.Selection, leftOut func(string), visit func(string, manifest.Entry) error) error {
-	if o.WithPrecious {
-		return manifest.Walk(p.LoadDir, o.Checkpoint.Root, func(path string, e manifest.Entry) error {
-			if !chosen.Match(path) {
-				return nil
-			}
-			return visit(path, e)
-		})
-	}
-	w := plainWalk{visit: func(path string, e manifest.Entry) error {
+	all := func(path string, e manifest.Entry) error {
 		if !chosen.Match(path) {
 			return nil
 		}
 		return visit(path, e)
-	}, leftOut: func(path string) {
+	}
+	if o.WithPrecious {
+		return manifest.Walk(p.LoadDir, o.Checkpoint.Root, all)
+	}
+	w := plainWalk{load: p.LoadDir, visit: all, leftOut: func(path string) {
 		if leftOut != nil && chosen.Match(path) {
 			leftOut(path)
 		}
 	}}
-	if err := manifest.Walk(p.LoadDir, o.Checkpoint.Root, w.entry); err != nil {
-		return err
-	}
-	return w.close("")
+	return w.dir("", o.Checkpoint.Root, 0, func() error { return nil })
 }
 
 // OnlyPreciousError: all that was named is precious, so that an archive would be empty.
@@ -58,64 +52,51 @@ func holdsSome(p *project.Project, o ExportOptions, chosen pathspec.Selection) e
 	return err
 }
 
-// plainWalk leaves out what is marked, and directories that hold nothing else. So a
-// directory waits for the first path below it that is visited; one without any is
-// visited when it ends.
+// plainWalk leaves out what is marked, and directories that hold nothing else.
 type plainWalk struct {
+	load    func(oid.ID) (manifest.Dir, error)
 	visit   func(string, manifest.Entry) error
 	leftOut func(string)
-	open    []waiting
 }
 
-type waiting struct {
-	path   string
-	e      manifest.Entry
-	filled bool // something is in it
-	told   bool // it was visited
-}
-
-func (w *plainWalk) entry(path string, e manifest.Entry) error {
-	if err := w.close(path); err != nil {
-		return err
+// dir visits what is in a directory. enter comes first, to visit the directory itself, but not if all in it is left out.
+func (w *plainWalk) dir(path string, id oid.ID, depth int, enter func() error) error {
+	if depth > manifest.MaxDepth {
+		return &manifest.DepthError{Path: path}
 	}
-	if n := len(w.open); n > 0 {
-		w.open[n-1].filled = true
-	}
-	switch {
-	case e.Precious:
-		w.leftOut(path)
-		return nil
-	case e.Kind == manifest.Subdir:
-		w.open = append(w.open, waiting{path: path, e: e})
-		return nil
-	}
-	if err := w.tell(); err != nil {
-		return err
-	}
-	return w.visit(path, e)
-}
-
-// close ends the directories that next does not lie in.
-func (w *plainWalk) close(next string) error {
-	for n := len(w.open) - 1; n >= 0 && (next == "" || !strings.HasPrefix(next, w.open[n].path+"/")); n-- {
-		if !w.open[n].filled {
-			if err := w.tell(); err != nil {
-				return err
-			}
+	var d manifest.Dir
+	if !id.IsZero() {
+		var err error
+		if d, err = w.load(id); err != nil {
+			return &manifest.TreeError{Path: path, ID: id, Err: err}
 		}
-		w.open = w.open[:n]
 	}
-	return nil
-}
-
-// tell visits the open directories that still wait.
-func (w *plainWalk) tell() error {
-	for i := range w.open {
-		if d := &w.open[i]; !d.told {
-			d.told = true
-			if err := w.visit(d.path, d.e); err != nil {
+	if len(d.Entries) == 0 {
+		return enter()
+	}
+	for _, e := range d.Entries {
+		at, entered := rootfs.Join(path, e.Name), false
+		visit := func() error {
+			if entered {
+				return nil
+			}
+			entered = true
+			if err := enter(); err != nil {
 				return err
 			}
+			return w.visit(at, e)
+		}
+		var err error
+		switch {
+		case e.Precious:
+			w.leftOut(at)
+		case e.Kind == manifest.Subdir:
+			err = w.dir(at, e.ID, depth+1, visit)
+		default:
+			err = visit()
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -99,7 +100,7 @@ func OpenStates(ctx context.Context, p *project.Project, parent string, o States
 		return manifest.Walk(s.now.Tx.Load, s.now.Root(), visit)
 	})
 	s.copy = checkout.New(checkout.Options{
-		Path: s.Dir(), FS: s.scratch, Workers: writers(), Progress: filesProgress(p, "checkout"), Open: s.now.Tx.Open,
+		Path: s.Dir(), FS: s.scratch, Workers: runtime.GOMAXPROCS(0), Progress: filesProgress(p, "checkout"), Open: s.now.Tx.Open,
 	})
 	return s, nil
 }
@@ -165,15 +166,10 @@ func (s *States) MoveTo(ctx context.Context, i int) ([]problem.Problem, error) {
 	root := s.List[i].Root
 	var donor *checkout.Donor
 	if s.shares {
-		differs := map[string]bool{}
-		err := manifest.Diff(s.now.Tx.Load, s.now.Root(), root, func(c manifest.Change) error {
-			differs[c.Path] = true
-			return nil
-		})
-		if err != nil {
+		var err error
+		if donor, err = donorOf(s.tree, s.now, s.scanned, root); err != nil {
 			return nil, s.p.Classify(err)
 		}
-		donor = &checkout.Donor{FS: s.tree, Scanned: s.scanned, Differs: func(path string) bool { return differs[path] }}
 	}
 	moved, err := s.copy.Move(ctx, func(visit func(string, manifest.Entry) error) error {
 		return manifest.Walk(s.now.Tx.Load, root, visit)
