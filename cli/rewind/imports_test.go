@@ -72,7 +72,7 @@ var inEngine = map[string][]string{
 	"engine/scan":       {"engine/ignore", "engine/problem", "engine/rootfs", "manifest"},
 	"engine/treeio":     {"engine/problem", "engine/rootfs", "manifest"},
 	"engine/bisect":     {},
-	"engine/gitprogram": {},
+	"engine/gitprogram": {"engine/patch"},
 	"engine/checkout":   {"engine/problem", "engine/rootfs", "engine/treeio", "manifest"},
 
 	"engine/account":      {"cas", "engine/settings"},

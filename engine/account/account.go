@@ -22,11 +22,10 @@ func (e *HomeError) Unwrap() error { return e.Err }
 // CheckWritable reports whether a store can be registered: asked before anything of a
 // new one is made.
 func CheckWritable(env Env) error {
-	account := env.AccountDir()
+	account, _, err := env.makeAccountDir()
 	if account == "" {
-		return ErrNoHome
+		return err
 	}
-	err := MakeDir(account, OwnerOf(env.Home))
 	if err == nil {
 		err = CanWrite(account)
 	}
@@ -63,11 +62,8 @@ func OwnStore(store string) error {
 
 // Lock makes sure that one process at a time gives stores to directories. Error: *BusyError.
 func Lock(ctx context.Context, env Env) (release func(), err error) {
-	account := env.AccountDir()
-	if account == "" {
-		return nil, ErrNoHome
-	}
-	if err := MakeDir(account, OwnerOf(env.Home)); err != nil {
+	account, _, err := env.makeAccountDir()
+	if err != nil {
 		return nil, err
 	}
 	lock, err := LockFile(ctx, filepath.Join(account, "stores.lock"), "stores", true)

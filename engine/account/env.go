@@ -113,3 +113,12 @@ func (e Env) AccountDir() string {
 	}
 	return filepath.Join(e.Home, ".rewind")
 }
+
+// makeAccountDir makes ~/.rewind, and gives what a file in it gets as its owner. Error: ErrNoHome.
+func (e Env) makeAccountDir() (dir string, owner func(string) error, err error) {
+	if dir = e.AccountDir(); dir == "" {
+		return "", nil, ErrNoHome
+	}
+	owner = OwnerOf(e.Home)
+	return dir, owner, MakeDir(dir, owner)
+}

@@ -69,25 +69,16 @@ func parseKnown(line string) (KnownStore, bool) {
 	if len(fields) != 5 {
 		return k, false
 	}
-	var err error
-	if k.ID, err = ParseStoreID(fields[0]); err != nil {
-		return k, false
-	}
-	if k.Device, err = strconv.ParseUint(fields[1], 10, 64); err != nil {
-		return k, false
-	}
-	if k.Inode, err = strconv.ParseUint(fields[2], 10, 64); err != nil {
-		return k, false
-	}
+	var bad [4]error
+	k.ID, bad[0] = ParseStoreID(fields[0])
+	k.Device, bad[1] = strconv.ParseUint(fields[1], 10, 64)
+	k.Inode, bad[2] = strconv.ParseUint(fields[2], 10, 64)
 	k.Mode = Mode(fields[3])
-	if k.Mode != ProjectMode && k.Mode != GlobalMode {
+	var rest string
+	k.Root, rest, bad[3] = cutQuoted(fields[4])
+	if bad != [4]error{} || k.Mode != ProjectMode && k.Mode != GlobalMode || !filepath.IsAbs(k.Root) {
 		return k, false
 	}
-	root, rest, err := cutQuoted(fields[4])
-	if err != nil || !filepath.IsAbs(root) {
-		return k, false
-	}
-	k.Root = root
 	return k, k.parseMore(rest)
 }
 
@@ -182,12 +173,8 @@ var ErrNoHome = errors.New("there is no home directory to register the store in"
 // Register puts k into the registry in place of any line with its id, or,
 // where drop is set, only takes its id out.
 func Register(ctx context.Context, env Env, k KnownStore, drop bool) error {
-	account := env.AccountDir()
-	if account == "" {
-		return ErrNoHome
-	}
-	owner := OwnerOf(env.Home)
-	if err := MakeDir(account, owner); err != nil {
+	account, owner, err := env.makeAccountDir()
+	if err != nil {
 		return err
 	}
 	lock, err := LockFile(ctx, filepath.Join(account, "known.lock"), "registry", true)

@@ -71,12 +71,8 @@ func registrations(env Env) (all []Registration) {
 // UpdateRegistration changes what is known, alone: change may take its time, and sees what another process
 // wrote meanwhile. Nothing is written where it returns false. Error: *BusyError.
 func UpdateRegistration(ctx context.Context, env Env, agent, dir string, change func(*Registration) bool) error {
-	accountDir := env.AccountDir()
-	if accountDir == "" {
-		return ErrNoHome
-	}
-	owner := OwnerOf(env.Home)
-	if err := MakeDir(accountDir, owner); err != nil {
+	accountDir, owner, err := env.makeAccountDir()
+	if err != nil {
 		return err
 	}
 	file := filepath.Join(accountDir, registeredName)

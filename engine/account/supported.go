@@ -1,6 +1,9 @@
 package account
 
-import "runtime"
+import (
+	"cmp"
+	"runtime"
+)
 
 // UnsupportedError: rewind is known to lose files on this system.
 type UnsupportedError struct{ System string }
@@ -14,15 +17,8 @@ const allowWindows = "REWIND_ALLOW_WINDOWS"
 
 // Supported says whether stores are made and hooks run on this system. Error: *UnsupportedError.
 func Supported(env Env) error {
-	system := env.System
-	if system == "" {
-		system = runtime.GOOS
-	}
-	return supported(system, env.Variable)
-}
-
-func supported(system string, getenv func(string) string) error {
-	if system == "windows" && getenv(allowWindows) != "1" {
+	system := cmp.Or(env.System, runtime.GOOS)
+	if system == "windows" && env.Variable(allowWindows) != "1" {
 		return &UnsupportedError{System: "Windows"}
 	}
 	return nil

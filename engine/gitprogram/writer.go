@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/rewind-cli/rewind/engine/patch"
 )
 
 // Writer makes a repository by git fast-import. Marks are numbers, from 1, that stand for what was
@@ -90,13 +92,13 @@ func (w *Writer) Commit(c Commit) (mark int, err error) {
 
 // Remove takes a path out.
 func (w *Writer) Remove(path string) error {
-	_, err := fmt.Fprintf(w.out, "D %s\n", quote(path))
+	_, err := fmt.Fprintf(w.out, "D %s\n", patch.Quote(path))
 	return err
 }
 
 // File puts a blob at a path; mode is git's: 100644, 100755, 120000.
 func (w *Writer) File(mode, path string, blob int) error {
-	_, err := fmt.Fprintf(w.out, "M %s :%d %s\n", mode, blob, quote(path))
+	_, err := fmt.Fprintf(w.out, "M %s :%d %s\n", mode, blob, patch.Quote(path))
 	return err
 }
 
@@ -124,25 +126,6 @@ func (w *Writer) Abort() {
 	_ = w.cmd.Process.Kill()
 	_ = w.pipe.Close()
 	_ = w.cmd.Wait()
-}
-
-// quote is a path in C's notation, as fast-import reads it, bytes that are no UTF-8 among them.
-func quote(path string) string {
-	var out strings.Builder
-	out.WriteByte('"')
-	for i := range len(path) {
-		switch b := path[i]; {
-		case b == '"' || b == '\\':
-			out.WriteByte('\\')
-			out.WriteByte(b)
-		case b < ' ' || b >= 0x7f:
-			fmt.Fprintf(&out, `\%03o`, b)
-		default:
-			out.WriteByte(b)
-		}
-	}
-	out.WriteByte('"')
-	return out.String()
 }
 
 // TagName reports whether a text can be a tag's name, as git check-ref-format has it.

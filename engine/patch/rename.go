@@ -167,7 +167,7 @@ func (d *detector) named() error {
 type candidate struct {
 	from, came int
 	score      int
-	sameName   bool
+	rank       int // by the score, and of the equally alike those with the same name first
 	copied     bool
 }
 
@@ -191,20 +191,15 @@ func (d *detector) similar() error {
 				return err
 			}
 			if score >= minScore {
-				same := path.Base(d.pairs[j].Old.Path) == path.Base(d.pairs[i].New.Path)
-				found = append(found, candidate{j, i, score, same, d.pairs[j].New != nil})
+				c := candidate{j, i, score, 2 * score, d.pairs[j].New != nil}
+				if path.Base(d.pairs[j].Old.Path) == path.Base(d.pairs[i].New.Path) {
+					c.rank++
+				}
+				found = append(found, c)
 			}
 		}
 	}
-	slices.SortStableFunc(found, func(a, b candidate) int {
-		name := 0
-		if a.sameName != b.sameName {
-			if name = 1; a.sameName {
-				name = -1
-			}
-		}
-		return cmp.Or(cmp.Compare(b.score, a.score), name)
-	})
+	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(b.rank, a.rank) })
 	for _, c := range found {
 		if !c.copied && !d.taken[c.from] && d.from[c.came].file == nil {
 			d.rename(c.from, c.came, c.score)

@@ -85,6 +85,15 @@ func adopt(ctx context.Context, o InitOptions, at project.Location, known []acco
 	return p, true, errors.Join(p.Store.RefreshIndexes(), p.Store.Mirror(), p.MirrorSettings())
 }
 
+// find takes over the line of the registry that has the store's id.
+func (s *adoptSource) find(known []account.KnownStore) {
+	for _, k := range known {
+		if k.ID == s.known.ID {
+			s.known, s.listed = k, true
+		}
+	}
+}
+
 func (s *adoptSource) mode(o InitOptions) account.Mode {
 	if o.Mode != "" {
 		return o.Mode
@@ -116,11 +125,7 @@ func findSource(o InitOptions, known []account.KnownStore) (*adoptSource, error)
 		}
 		s.known.Mode, s.store, s.packs = account.GlobalMode, store, filepath.Join(store, account.ObjectsName)
 		s.known.ID, _ = account.ParseStoreID(f.ID)
-		for _, k := range known {
-			if k.ID == s.known.ID {
-				s.known, s.listed = k, true
-			}
-		}
+		s.find(known)
 		if !s.listed && filepath.Dir(store) != filepath.Dir(account.GlobalStore(o.Env, store)) {
 			s.alive = true // it lies where others put it: it is copied
 		}
@@ -131,11 +136,7 @@ func findSource(o InitOptions, known []account.KnownStore) (*adoptSource, error)
 		}
 		s.known.Mode = account.ProjectMode
 		s.known.ID, _ = account.ParseStoreID(id)
-		for _, k := range known {
-			if k.ID == s.known.ID {
-				s.known, s.listed = k, true
-			}
-		}
+		s.find(known)
 		if s.listed && account.IsStore(s.known.Store(o.Env)) {
 			if f, err := account.ReadFormat(s.known.Store(o.Env)); err == nil && f.ID == id {
 				s.store = s.known.Store(o.Env)

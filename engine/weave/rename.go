@@ -39,19 +39,15 @@ func Renames(went, came []Moved) []Rename {
 				n = min(99, 100*common(a, b)/max(len(went[i].Lines), len(came[j].Lines)))
 			}
 			if n >= minCommon {
-				found = append(found, candidate{Rename{i, j}, n, path.Base(went[i].Path) == path.Base(came[j].Path)})
+				c := candidate{Rename{i, j}, 2 * n}
+				if path.Base(went[i].Path) == path.Base(came[j].Path) {
+					c.rank++
+				}
+				found = append(found, c)
 			}
 		}
 	}
-	slices.SortStableFunc(found, func(a, b candidate) int {
-		name := 0
-		if a.named != b.named {
-			if name = 1; a.named {
-				name = -1
-			}
-		}
-		return cmp.Or(cmp.Compare(b.percent, a.percent), name)
-	})
+	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(b.rank, a.rank) })
 	gone, here := make([]bool, len(went)), make([]bool, len(came))
 	var out []Rename
 	for _, c := range found {
@@ -66,8 +62,7 @@ func Renames(went, came []Moved) []Rename {
 
 type candidate struct {
 	Rename
-	percent int
-	named   bool
+	rank int // twice the percent in common, and one more for the same name
 }
 
 // same reports whether two paths have the same content, and some.

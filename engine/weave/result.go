@@ -35,7 +35,7 @@ func (t *taking) result(o Options) Result {
 			b.Kind, undone = Held, t.stays
 		}
 		if b.Kind.Conflict() {
-			b.End = newest + t.count(region, t.isNow)
+			b.End = newest + len(t.those(region, t.isNow))
 			b.Before = t.texts(region, undone)
 			if o.Choose != nil {
 				b.Choice = o.Choose(b)
@@ -126,15 +126,6 @@ func (t *taking) names(lines []int32, in func(int32) bool) []int32 {
 		}
 	}
 	return out
-}
-
-func (t *taking) count(lines []int32, in func(int32) bool) (n int) {
-	for _, l := range lines {
-		if in(l) {
-			n++
-		}
-	}
-	return n
 }
 
 // write appends the lines of a region that are in the result, and says in b, if there is one, what that changes.
