@@ -30,6 +30,8 @@ type CaptureOptions struct {
 	From    oid.ID
 	// first is called before the tree is looked at, once the transaction is there.
 	first func(*Captured) error
+	// overtaken, if not nil, is the capture that this one takes the place of: its transaction and its conversation go on.
+	overtaken *Captured
 }
 
 // Captured is a scanned tree whose new objects lie in a transaction that is not
@@ -47,6 +49,9 @@ type Captured struct {
 	edited     *oid.ID // the tree where it is not as it was scanned, see override
 	overridden map[string]bool
 	taken      *window.Taken
+	after      uint64                 // the newest record of the log when the look at the tree began
+	said       *conversation.Captured // nil: not captured yet
+	unread     []problem.Problem      // what of the conversation could not be captured
 }
 
 // gitPlace is where git's HEAD was.
@@ -69,6 +74,11 @@ func CaptureTree(ctx context.Context, p *project.Project, o CaptureOptions) (*Ca
 	if err != nil {
 		return nil, err
 	}
+	last, err := p.Store.Last()
+	if err != nil {
+		return nil, p.Classify(err)
+	}
+	c.after = last.Seq
 	if rs.HasRepo {
 		// HEAD is a label of the checkpoint, not part of it.
 		c.git.head, c.git.branch, _ = rs.Repo.Head()
@@ -80,9 +90,13 @@ func CaptureTree(ctx context.Context, p *project.Project, o CaptureOptions) (*Ca
 			return nil, err
 		}
 	}
-	if o.Look {
+	switch old := o.overtaken; {
+	case old != nil:
+		c.Tx, c.said, c.unread = old.Tx, old.said, old.unread
+		c.Problems = append(c.Problems, c.unread...)
+	case o.Look:
 		c.Tx = commit.Look(p)
-	} else {
+	default:
 		c.Tx = commit.Begin(p)
 	}
 	if o.first != nil {

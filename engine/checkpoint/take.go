@@ -94,28 +94,55 @@ func Take(ctx context.Context, p *project.Project, o TakeOptions) (*Saved, error
 	}
 	defer release()
 	options := CaptureOptions{noIgnore: o.NoIgnore, Rehash: o.Rehash, late: o.Since, start: o.Start}
-	var said *conversation.Captured
 	if !o.Since.IsZero() {
 		// The conversation goes on while a long scan runs: it is captured first.
-		options.first = func(c *Captured) (err error) {
-			said, err = c.conversation(ctx, o.By)
+		options.first = func(c *Captured) error {
+			_, err := c.conversation(ctx, o.By)
 			return err
 		}
 	}
-	c, err := CaptureTree(ctx, p, options)
-	if err != nil {
-		return nil, err
-	}
-	if o.Preimages != nil {
-		if err := c.override(o.Preimages()); err != nil {
-			return nil, errors.Join(err, c.Discard())
+	for look := 1; ; look++ {
+		c, err := CaptureTree(ctx, p, options)
+		if err != nil {
+			return nil, err
+		}
+		saved, err := c.save(ctx, o, look < maxLooks)
+		var by *overtakenError
+		if !errors.As(err, &by) {
+			if saved != nil {
+				saved.Elapsed = time.Since(start)
+			}
+			return saved, errors.Join(err, c.Discard()) // of what was not committed
+		}
+		options.start, options.overtaken = time.Time{}, c
+		if o.Since.IsZero() {
+			options.From, options.Changed = by.newest, by.differ
 		}
 	}
-	saved, err := saveCaptured(ctx, p, c, o, said)
-	if saved != nil {
-		saved.Elapsed = time.Since(start)
+}
+
+// maxLooks is how often a save looks at the tree because others came between. The last look counts, whoever came:
+// no work is lost by that, but whose it is may be told wrongly.
+const maxLooks = 5
+
+// save makes a captured tree a checkpoint. With again, its error is an *overtakenError where the tree has to be looked at again.
+func (c *Captured) save(ctx context.Context, o TakeOptions, again bool) (*Saved, error) {
+	if o.Preimages != nil {
+		if err := c.override(o.Preimages()); err != nil {
+			return nil, err
+		}
 	}
-	return saved, err
+	if o.Unlocked { // the users lock is held, and comes behind the tree lock: this one is not waited for
+		still, err := c.p.LockShared(account.Expired, account.TreeLockName)
+		if errors.As(err, new(*account.BusyError)) {
+			err = ErrOvertaken
+		}
+		if err != nil {
+			return nil, err
+		}
+		defer still.Release()
+	}
+	return c.commit(ctx, o, again)
 }
 
 // holdStill waits for a restore that is running, and keeps the next one from
@@ -126,34 +153,36 @@ func holdStill(ctx context.Context, p *project.Project) (*account.FileLock, erro
 	return p.LockShared(ctx, account.TreeLockName)
 }
 
-// saveCaptured makes a captured tree a checkpoint.
-func saveCaptured(ctx context.Context, p *project.Project, c *Captured, o TakeOptions, said *conversation.Captured) (_ *Saved, err error) {
+// commit is save under the tree lock.
+func (c *Captured) commit(ctx context.Context, o TakeOptions, again bool) (*Saved, error) {
+	p := c.p
 	if o.OnlyIfChanged || o.OnlyIfSaid {
 		parent, err := p.NewestCheckpoint()
 		if err != nil {
-			return nil, errors.Join(err, c.Discard())
+			return nil, err
 		}
 		due := parent == nil || o.OnlyIfChanged && parent.Root != c.Root()
-		if !due && o.OnlyIfSaid && said == nil {
-			if said, err = c.conversation(ctx, o.By); err != nil {
-				return nil, errors.Join(err, c.Discard())
+		if !due && o.OnlyIfSaid {
+			said, err := c.conversation(ctx, o.By)
+			if err != nil {
+				return nil, err
 			}
+			due = said.Said
 		}
-		if due = due || o.OnlyIfSaid && said.Said; !due {
+		if !due {
 			if with := o.with(parent.ID); len(with) > 0 {
 				_, err = commit.Commit(ctx, p, with...)
 			}
-			return &Saved{Checkpoint: *parent, Unchanged: true, Skipped: true, Partial: problem.FailedOf(c.Problems)}, errors.Join(err, c.Discard())
+			return &Saved{Checkpoint: *parent, Unchanged: true, Skipped: true, Partial: problem.FailedOf(c.Problems)}, err
 		}
 	}
-	if said == nil {
-		if said, err = c.conversation(ctx, o.By); err != nil {
-			return nil, errors.Join(err, c.Discard())
-		}
+	said, err := c.conversation(ctx, o.By)
+	if err != nil {
+		return nil, err
 	}
 	r, err := c.Record(o.Options)
 	if err != nil {
-		return nil, errors.Join(err, c.Discard())
+		return nil, err
 	}
 	r.Transcript = said.At
 	r.PromptID, r.Prompt = conversation.PromptOf(said.Held, o.By, r.Kind, account.LoadSession(p.Env, o.By.Agent, o.By.Session).PromptID)
@@ -163,6 +192,11 @@ func saveCaptured(ctx context.Context, p *project.Project, c *Captured, o TakeOp
 	var parent *manifest.Checkpoint
 	records := append([]manifest.Record{{Checkpoint: r}}, o.with(r.ID)...)
 	at, err := c.Tx.Commit(ctx, func() ([]manifest.Record, error) {
+		if again {
+			if err := c.overtaken(); err != nil {
+				return nil, err
+			}
+		}
 		if o.Valid != nil {
 			ok, err := o.Valid()
 			if err == nil && !ok {
@@ -183,7 +217,7 @@ func saveCaptured(ctx context.Context, p *project.Project, c *Captured, o TakeOp
 		return records, err
 	}, c.Publish)
 	if err != nil {
-		return nil, errors.Join(err, c.Discard())
+		return nil, err
 	}
 	r.Seq = at.Seq - uint64(len(records)-1)
 	saved := &Saved{
@@ -216,11 +250,17 @@ func (o *TakeOptions) with(id manifest.CheckpointID) (records []manifest.Record)
 	return records
 }
 
-// conversation captures the trigger's conversation with the tree.
+// conversation captures the trigger's conversation with the tree, once.
 func (c *Captured) conversation(ctx context.Context, t conversation.Trigger) (*conversation.Captured, error) {
-	at, problems, err := conversation.Capture(ctx, c.p, c.Tx, c.generation, t)
-	c.Problems = append(c.Problems, problems...)
-	return at, err
+	if c.said != nil {
+		return c.said, nil
+	}
+	said, problems, err := conversation.Capture(ctx, c.p, c.Tx, c.generation, t)
+	if err == nil {
+		c.said, c.unread = said, problems
+		c.Problems = append(c.Problems, problems...)
+	}
+	return said, err
 }
 
 // Record makes the checkpoint record of a capture, but for its relation to the
@@ -258,5 +298,5 @@ func (c *Captured) Record(o Options) (*manifest.Checkpoint, error) {
 	return r, nil
 }
 
-// ErrOvertaken: a restore ran while the tree was scanned.
+// ErrOvertaken: a restore ran while the tree was scanned, or is running.
 var ErrOvertaken = errors.New("a restore ran in the meantime")

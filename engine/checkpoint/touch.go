@@ -66,7 +66,17 @@ func Touch(ctx context.Context, p *project.Project, o TouchOptions) (Looked, err
 		return Looked{}, err
 	}
 	defer release()
-	t := toucher{p: p, o: &o}
+	for look := 1; ; look++ {
+		looked, err := touchOnce(ctx, p, &o, look < maxLooks)
+		if by := new(overtakenError); !errors.As(err, &by) {
+			return looked, err
+		}
+	}
+}
+
+// touchOnce looks at the paths. With again, its error is an *overtakenError where that has to be done once more.
+func touchOnce(ctx context.Context, p *project.Project, o *TouchOptions, again bool) (Looked, error) {
+	t := toucher{p: p, o: o}
 	if err := t.begin(ctx); err != nil {
 		return Looked{}, err
 	}
@@ -78,7 +88,7 @@ func Touch(ctx context.Context, p *project.Project, o TouchOptions) (Looked, err
 		}
 	}
 	t.Unseen = append(t.Unseen, o.Paths[most:]...)
-	return t.Looked, t.commit(ctx)
+	return t.Looked, t.commit(ctx, again)
 }
 
 // Looked is what a look could not tell, by path.
@@ -93,6 +103,7 @@ type toucher struct {
 	o      *TouchOptions
 	tx     *commit.Tx
 	tree   rootfs.FS
+	after  uint64                    // the newest record of the log when the look began
 	root   oid.ID                    // tree of the newest checkpoint
 	seen   map[string]manifest.Touch // the newest of each path since it
 	within *rules.Scopes             // nil: not asked for yet
@@ -100,27 +111,55 @@ type toucher struct {
 	Looked
 }
 
-func (t *toucher) begin(ctx context.Context) error {
+func (t *toucher) begin(ctx context.Context) (err error) {
 	last, err := t.p.Store.Last()
 	if err != nil {
 		return t.p.Classify(err)
 	}
-	newest, end, err := manifest.NewestIn(ctx, t.p.Log(), last.Seq, 0, manifest.Any)
-	if err != nil {
-		return fmt.Errorf("read the log: %w", err)
-	}
-	t.seen = map[string]manifest.Touch{}
-	if newest != nil {
-		t.root = newest.Root
-		for _, touch := range end.Touches() {
-			if touch.Seq > newest.Seq {
-				t.seen[touch.Path] = touch
-			}
-		}
+	t.after = last.Seq
+	if t.root, t.seen, err = t.known(ctx, last.Seq); err != nil {
+		return err
 	}
 	t.tx = commit.Begin(t.p)
 	t.tree, err = rootfs.Open(t.p.Root())
 	return err
+}
+
+// known is what the log has up to a sequence number: the tree of the newest checkpoint, and the newest touch of each path since.
+func (t *toucher) known(ctx context.Context, last uint64) (root oid.ID, seen map[string]manifest.Touch, err error) {
+	newest, end, err := manifest.NewestIn(ctx, t.p.Log(), last, 0, manifest.Any)
+	if err != nil {
+		return root, nil, fmt.Errorf("read the log: %w", err)
+	}
+	seen = map[string]manifest.Touch{}
+	if newest == nil {
+		return root, seen, nil
+	}
+	for _, touch := range end.Touches() {
+		if touch.Seq > newest.Seq {
+			seen[touch.Path] = touch
+		}
+	}
+	return newest.Root, seen, nil
+}
+
+// overtaken is an *overtakenError where others have looked at one of the paths meanwhile. Their looks may be the later ones,
+// and are in front in the log. The caller holds the append lock.
+func (t *toucher) overtaken(ctx context.Context) error {
+	last, err := t.p.Store.Last()
+	if err != nil || last.Seq == t.after {
+		return t.p.Classify(err)
+	}
+	root, seen, err := t.known(ctx, last.Seq)
+	if err != nil {
+		return err
+	}
+	for _, r := range t.found {
+		if root != t.root || seen[r.Touch.Path].Seq > t.after {
+			return &overtakenError{}
+		}
+	}
+	return nil
 }
 
 // path looks at one path.
@@ -293,11 +332,16 @@ func (t *toucher) decide(path string) (ignore.Decision, error) {
 	return t.within.Decide(path, false), nil
 }
 
-func (t *toucher) commit(ctx context.Context) error {
+func (t *toucher) commit(ctx context.Context, again bool) error {
 	if len(t.found) == 0 {
 		return t.tx.Discard()
 	}
 	_, err := t.tx.Commit(ctx, func() ([]manifest.Record, error) {
+		if again {
+			if err := t.overtaken(ctx); err != nil {
+				return nil, err
+			}
+		}
 		if t.o.Valid != nil && !t.o.Valid() {
 			return nil, nil
 		}
