@@ -33,6 +33,7 @@ func newCompletion() *app.Command {
 			{Line: "rewind completion zsh > \"${fpath[1]}/_rewind\"", Does: "once"},
 			{Line: "rewind completion fish > ~/.config/fish/completions/rewind.fish", Does: "once"},
 		},
+		Answers: app.Answers{"completion": scriptView{}},
 		MinArgs: 1, MaxArgs: 1,
 		Run: func(_ context.Context, c *app.Call) error {
 			script, ok := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[c.Args[0]]

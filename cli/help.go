@@ -22,6 +22,7 @@ func newHelp() *app.Command {
 			{Line: "rewind help restore", Does: "one command"},
 			{Line: "rewind help --all", Does: "older names, too"},
 		},
+		Answers: app.Answers{"help": overviewView{}, "help-command": helpView{}},
 		MaxArgs: 1,
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&all, "all", false, "also list older names of commands, which go on working")

@@ -23,6 +23,7 @@ func newMan() *app.Command {
 		Long: "Writes rewind.1 and a page for each command. The directory is created; pages in it are\n" +
 			"replaced. They bear the date of the build, or of $SOURCE_DATE_EPOCH.",
 		Examples: []app.Example{{Line: "rewind man ~/.local/share/man/man1", Does: "for man rewind-restore"}},
+		Answers:  app.Answers{"man": manView{}},
 		MinArgs:  1, MaxArgs: 1,
 		Run: runMan,
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,36 +16,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// schemaNames are the schemas of the documents that a command may print, where
-// they are not the one of its own name. None: it prints none, and the reason.
-var schemaNames = map[string]struct {
-	names []string
-	why   string
-}{
-	"undo":         {names: []string{"restore"}},
-	"undo-restore": {names: []string{"restore"}},
-	"redo-restore": {names: []string{"restore"}},
-	"redo":         {names: []string{"restore"}},
-	"export":       {names: []string{"export", "export-git"}},
-	"unpin":        {names: []string{"pin"}},
-	"grep":         {names: []string{"grep", "grep-prompts"}},
-	"repair":       {names: []string{"verify"}},
-	"deinit":       {names: []string{"stores-rm"}},
-	"cat":          {names: []string{"cat", "cat-transcript"}},
-	"config":       {names: []string{"config", "config-key", "register-hooks"}},
-	"help":         {names: []string{"help", "help-command"}},
-	"stores":       {names: []string{"stores", "stores-rm"}},
-	"hook":         {why: "it answers an agent in the agent's own form"},
-	"ui":           {names: []string{"ui", "ui-export"}},
-	"pick":         {why: "it draws on the screen"},
+// unanswered are the commands that print no document, with the reason.
+var unanswered = map[string]string{
+	"hook": "it answers an agent in the agent's own form",
+	"pick": "it draws on the screen",
 }
 
-func schemasOf(command string) []string {
-	if s, ok := schemaNames[command]; ok {
-		return s.names
-	}
-	return []string{command}
-}
+// schemasOf are the schemas of the documents that a command may print.
+func schemasOf(command string) []string { return slices.Sorted(maps.Keys(lookup(command).Answers)) }
 
 // RaceExit is for the environment of programs that are built with -race: else each waits a second at its exit.
 const RaceExit = "GORACE=atexit_sleep_ms=10"
@@ -164,7 +143,7 @@ func closeObjects(v any) {
 
 // schemaRow is what docs/schema/README.md says of one command.
 func schemaRow(command string) string {
-	names := slices.Clone(schemasOf(command))
+	names := schemasOf(command)
 	for i, n := range names {
 		names[i] = fmt.Sprintf("[%s](%s.schema.json)", n, n)
 	}

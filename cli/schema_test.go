@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -13,13 +14,6 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/cli/app"
-	"github.com/rewind-cli/rewind/cli/command/restore"
-	"github.com/rewind-cli/rewind/cli/command/setup"
-	"github.com/rewind-cli/rewind/cli/command/show"
-	"github.com/rewind-cli/rewind/cli/command/store"
-	"github.com/rewind-cli/rewind/cli/page"
-	"github.com/rewind-cli/rewind/cli/report"
-	"github.com/rewind-cli/rewind/cli/rows"
 )
 
 type schema struct {
@@ -38,55 +32,11 @@ func (s schema) allows(kind string) bool {
 
 // views are the documents that the schemas in docs/schema describe, by the schema's name.
 func views() map[string]any {
-	return map[string]any{
-		"attempts":       show.AttemptsView{},
-		"back":           restore.BackView{},
-		"bisect":         restore.BisectView{},
-		"blame":          show.BlamedView{},
-		"cat":            show.FileView{},
-		"cat-transcript": show.ConversationView{},
-		"checkout":       restore.CheckedOutView{},
-		"compare":        show.ComparedView{},
-		"completion":     scriptView{},
-		"config":         setup.ConfigView{},
-		"config-key":     setup.SettingView{},
-		"diff":           rows.ChangesView{},
-		"error":          app.ErrorView{},
-		"export":         store.ExportView{},
-		"export-git":     store.ExportedGitView{},
-		"forget":         store.ForgotView{},
-		"gc":             store.GcView{},
-		"help":           overviewView{},
-		"help-command":   helpView{},
-		"history":        show.HistoryView{},
-		"grep":           show.GrepView{},
-		"grep-prompts":   show.PromptsView{},
-		"import":         store.ImportedView{},
-		"init":           setup.InitView{},
-		"list":           show.ListView{},
-		"log":            report.LogView{},
-		"ls":             rows.EntriesView{},
-		"man":            manView{},
-		"pin":            store.PinView{},
-		"register-hooks": setup.RegistrationsView{},
-		"rename":         store.RenameView{},
-		"restore":        report.RestoredView{},
-		"revert":         report.RevertedView{},
-		"run":            restore.RunView{},
-		"save":           rows.SavedView{},
-		"sessions":       show.SessionsView{},
-		"show":           show.ShownView{},
-		"stats":          report.StatsView{},
-		"status":         report.StatusView{},
-		"stores":         store.StoresView{},
-		"stores-rm":      store.RemovedView{},
-		"validate":       setup.ValidateView{},
-		"verify":         store.VerifiedView{},
-		"version":        versionView{},
-		"watch":          setup.WatchView{},
-		"ui":             page.PageView{},
-		"ui-export":      page.ExportedPageView{},
+	all := map[string]any{"error": app.ErrorView{}, "version": versionView{}}
+	for _, e := range entries() {
+		maps.Copy(all, e.make().Answers)
 	}
+	return all
 }
 
 // The schemas in docs/schema describe the documents that the commands print: same

@@ -14,6 +14,7 @@ type Command struct {
 	Short    string // one line, for the overview
 	Long     string // paragraphs of the command's own help
 	Examples []Example
+	Answers  Answers
 	Exits    []int // the codes it can end with, beside 0, 1, 2, 4 and 130
 
 	MinArgs, MaxArgs int // before --; MaxArgs -1: any number
@@ -25,6 +26,9 @@ type Command struct {
 	Flags    func(*pflag.FlagSet)
 	Run      func(context.Context, *Call) error
 }
+
+// Answers are the documents that a command prints with --json, empty, by the names of their schemas in docs/schema.
+type Answers map[string]any
 
 // OwnFlags are the flags of the command, without those that all have.
 func (c *Command) OwnFlags() *pflag.FlagSet {

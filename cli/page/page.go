@@ -50,6 +50,7 @@ func NewUI() *app.Command {
 			{Line: "rewind ui --read-only", Does: "nothing can be changed from the page"},
 			{Line: "rewind ui --export-html session.html", Does: "a session as one file, to share"},
 		},
+		Answers: app.Answers{"ui": PageView{}, "ui-export": ExportedPageView{}},
 		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged},
 		MaxArgs: 1,
 		Flags: func(f *pflag.FlagSet) {

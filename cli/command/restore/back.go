@@ -38,6 +38,7 @@ func NewBack() *app.Command {
 			{Line: "rewind back 2 --both --resume", Does: "code and conversation by two prompts, and open the fork"},
 			{Line: "rewind back --copy", Does: "copy the prompt to the clipboard, to rephrase it"},
 		},
+		Answers: app.Answers{"back": backView{}},
 		Exits:   []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
 		MaxArgs: 1,
 		Flags: func(f *pflag.FlagSet) {
@@ -114,15 +115,15 @@ func hintFiles(c *app.Call, err error, n int) error {
 	return app.Hinted(err, files+" restores only the files")
 }
 
-// BackView answers back.
-type BackView struct {
+// backView answers back.
+type backView struct {
 	report.RestoredView
 	Prompts []string `json:"prompts"`
 }
 
 func reportBack(c *app.Call, done *restore.Restored) error {
 	if c.JSON {
-		v := BackView{report.ViewRestored(done), done.Prompts}
+		v := backView{report.ViewRestored(done), done.Prompts}
 		v.Instead = report.Keeps(c, done)
 		if v.Prompts == nil {
 			v.Prompts = []string{}

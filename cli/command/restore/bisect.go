@@ -46,8 +46,9 @@ func NewBisect() *app.Command {
 			{Line: "rewind bisect --good v1 --run 'npm ci && npm test'", Does: "from a state that was fine"},
 			{Line: "rewind bisect --bad 3 -- ./check.sh --fast", Does: "a program and its arguments"},
 		},
-		Exits: []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
-		Paths: true,
+		Answers: app.Answers{"bisect": bisectView{}},
+		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
+		Paths:   true,
 		Flags: func(f *pflag.FlagSet) {
 			f.StringVar(&good, "good", "", "a `CKPT` at which the command succeeds (default: the oldest)")
 			f.StringVar(&bad, "bad", "", "a `CKPT` at which it fails (default: the working tree)")
@@ -132,8 +133,8 @@ func search(ctx context.Context, c *app.Call, good, bad string, words []string, 
 }
 
 // search tries both ends, and then what is between them.
-func (b *bisecting) search(ctx context.Context) (BisectView, error) {
-	v := BisectView{States: len(b.s.List), Changes: rows.NewChangesView(), Candidates: []bisectStateView{}}
+func (b *bisecting) search(ctx context.Context) (bisectView, error) {
+	v := bisectView{States: len(b.s.List), Changes: rows.NewChangesView(), Candidates: []bisectStateView{}}
 	last := len(b.s.List) - 1
 	tell(b.c, "Bisecting %s from %s to %s: about %s.", app.Plural(last+1, "state", "states"), b.name(0), b.name(last), app.Plural(2+bisect.Runs(last), "run", "runs"))
 	for _, end := range []struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// BisectView answers bisect.
-type BisectView struct {
+// bisectView answers bisect.
+type bisectView struct {
 	Result     string            `json:"result"` // found, good, bad, skipped
 	FirstBad   *bisectStateView  `json:"first_bad"`
 	LastGood   *bisectStateView  `json:"last_good"`
@@ -60,7 +60,7 @@ func viewState(st project.Listed) bisectStateView {
 }
 
 // report prints the answer.
-func (b *bisecting) report(v BisectView) error {
+func (b *bisecting) report(v bisectView) error {
 	o, last := b.c.Out, len(b.s.List)-1
 	v.Steps = b.steps
 	var made timeline.Made
@@ -157,7 +157,7 @@ func revertOf(made timeline.Made) (command, what string) {
 }
 
 // maker is what made the first bad state of the last good one.
-func (b *bisecting) maker(v BisectView) timeline.Made {
+func (b *bisecting) maker(v bisectView) timeline.Made {
 	if v.FirstBad == nil {
 		return timeline.Made{}
 	}

@@ -31,6 +31,7 @@ func NewCheckout() *app.Command {
 			{Line: "rewind checkout v1 ../old -- src", Does: "one directory of it"},
 			{Line: "rewind checkout prompt~1 /tmp/x && diff -r /tmp/x .", Does: "compare with any tool"},
 		},
+		Answers: app.Answers{"checkout": checkedOutView{}},
 		Exits:   []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
 		MinArgs: 2, MaxArgs: 2, Paths: true,
 		Flags: func(f *pflag.FlagSet) {
@@ -76,7 +77,7 @@ func NewCheckout() *app.Command {
 	}
 }
 
-type CheckedOutView struct {
+type checkedOutView struct {
 	Checkpoint string `json:"checkpoint"`
 	app.PathView
 	Files   int64              `json:"files"`
@@ -87,8 +88,8 @@ type CheckedOutView struct {
 	Skip    []rows.ProblemView `json:"skip"`
 }
 
-func viewCheckedOut(d *port.CheckedOut) CheckedOutView {
-	return CheckedOutView{
+func viewCheckedOut(d *port.CheckedOut) checkedOutView {
+	return checkedOutView{
 		Checkpoint: d.Checkpoint.ID.String(), PathView: app.ViewPath(filepath.ToSlash(d.Dir)),
 		Files: d.Files, Bytes: d.Bytes, Shared: d.Shared, Taken: d.Precious, LeftOut: d.LeftOut, Skip: rows.ViewProblems(d.Problems),
 	}

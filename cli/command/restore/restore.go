@@ -87,9 +87,10 @@ func (r *restoreFlags) half() (half, error) {
 func restoreCommand(v report.RestoreVerb) *app.Command {
 	var r restoreFlags
 	c := &app.Command{
-		Exits: []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
-		Paths: true,
-		Run:   func(ctx context.Context, c *app.Call) error { return runRestore(ctx, c, &r, v) },
+		Answers: app.Answers{"restore": report.RestoredView{}},
+		Exits:   []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
+		Paths:   true,
+		Run:     func(ctx context.Context, c *app.Call) error { return runRestore(ctx, c, &r, v) },
 	}
 	c.Flags = func(f *pflag.FlagSet) {
 		r.define(f)

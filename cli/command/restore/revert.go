@@ -43,6 +43,7 @@ func NewRevert() *app.Command {
 			{Line: "rewind revert prompt~2 --conflicts keep", Does: "leave what others have built on"},
 			{Line: "rewind undo", Does: "take the revert back"},
 		},
+		Answers: app.Answers{"revert": report.RevertedView{}},
 		Exits:   []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
 		MaxArgs: 1,
 		Paths:   true,

@@ -47,6 +47,7 @@ func NewRun() *app.Command {
 			{Line: "rewind run --yes -- ./codemod.sh src", Does: "all of it or nothing"},
 			{Line: "rewind run --name before-upgrade -- npm update", Does: "with a name for the checkpoint"},
 		},
+		Answers:  app.Answers{"run": runView{}},
 		Exits:    []int{app.ExitBusy, app.ExitDamaged},
 		MaxArgs:  -1,
 		Verbatim: true,
@@ -234,7 +235,7 @@ func keepTerminal(o *app.Output) (restore func()) {
 
 // afterRun says what a failed command changed and how to undo it, and undoes it where the person wants that.
 func afterRun(ctx context.Context, c *app.Call, ended programEnd, line string, words []string, before manifest.Checkpoint, yes bool) error {
-	view := RunView{Command: words, ExitCode: ended.code, Signal: int(ended.signal), Checkpoint: before.ID.String(), Added: []app.PathView{}, Modified: []app.PathView{}, Deleted: []app.PathView{}}
+	view := runView{Command: words, ExitCode: ended.code, Signal: int(ended.signal), Checkpoint: before.ID.String(), Added: []app.PathView{}, Modified: []app.PathView{}, Deleted: []app.PathView{}}
 	var end error
 	if ended.code != 0 {
 		end = &CommandExit{ended.code}
@@ -310,8 +311,8 @@ func undoRun(ctx context.Context, c *app.Call, p *project.Project, o restore.Opt
 	return true, nil
 }
 
-// RunView is the document of run.
-type RunView struct {
+// runView is the document of run.
+type runView struct {
 	Command    []string       `json:"command"`
 	ExitCode   int            `json:"exit_code"`
 	Signal     int            `json:"signal"` // 0: it ended by itself
@@ -324,6 +325,6 @@ type RunView struct {
 }
 
 // take takes over what undoing would do: the other way round, that is what the command did.
-func (v *RunView) take(plan *restore.Restored) {
+func (v *runView) take(plan *restore.Restored) {
 	v.Added, v.Modified, v.Deleted = app.ViewPaths(plan.Delete), app.ViewPaths(slices.Concat(plan.Replace, plan.Mode)), app.ViewPaths(plan.Create)
 }

@@ -41,6 +41,7 @@ func NewConfig() *app.Command {
 			{Line: "rewind config --register-hooks", Does: "let the agents call rewind"},
 			{Line: "rewind config --unregister-hooks --agent claude", Does: "stop calling rewind from this one"},
 		},
+		Answers: app.Answers{"config": configView{}, "config-key": settingView{}, "register-hooks": registrationsView{}},
 		MaxArgs: 2,
 		Exits:   []int{app.ExitPartial},
 		Flags: func(fs *pflag.FlagSet) {
@@ -268,8 +269,8 @@ func unsetCommand(v settings.Value) string {
 	return "rewind config --unset " + v.Key
 }
 
-// SettingView and ConfigView are described by docs/schema/config.schema.json.
-type SettingView struct {
+// settingView and configView are described by docs/schema/config.schema.json.
+type settingView struct {
 	Key     string `json:"key"`
 	Value   any    `json:"value"`
 	Default any    `json:"default"`
@@ -277,15 +278,15 @@ type SettingView struct {
 	From    string `json:"from"`
 }
 
-type ConfigView struct {
-	Settings    []SettingView `json:"settings"`
+type configView struct {
+	Settings    []settingView `json:"settings"`
 	AccountFile string        `json:"account_file"`
 	ProjectFile string        `json:"project_file"`
 	Warnings    []string      `json:"warnings"`
 }
 
-func viewSetting(v settings.Value, fallback any) SettingView {
-	return SettingView{Key: v.Key, Value: listOrValue(v.Value), Default: listOrValue(fallback), Source: string(v.Origin.Source), From: v.Origin.Name}
+func viewSetting(v settings.Value, fallback any) settingView {
+	return settingView{Key: v.Key, Value: listOrValue(v.Value), Default: listOrValue(fallback), Source: string(v.Origin.Source), From: v.Origin.Name}
 }
 
 // listOrValue makes an empty list [] and not null.
@@ -322,8 +323,8 @@ func printSettings(c *app.Call, set *settings.Settings, warnings []settings.Warn
 		return nil
 	}
 	if c.JSON {
-		return c.Out.Document(ConfigView{AccountFile: c.AccountFile(), ProjectFile: projectFile, Warnings: app.Map(warnings, settings.Warning.Error),
-			Settings: app.Map(set.Values(), func(s settings.Value) SettingView { return viewSetting(inForce(c, s), fallback[s.Key]) })})
+		return c.Out.Document(configView{AccountFile: c.AccountFile(), ProjectFile: projectFile, Warnings: app.Map(warnings, settings.Warning.Error),
+			Settings: app.Map(set.Values(), func(s settings.Value) settingView { return viewSetting(inForce(c, s), fallback[s.Key]) })})
 	}
 	printSettingsTable(c, set, projectFile)
 	return nil

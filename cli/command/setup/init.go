@@ -37,7 +37,8 @@ func NewInit() *app.Command {
 			{Line: "rewind init --mode global", Does: "create the store under ~/.rewind instead"},
 			{Line: "rewind init --adopt 1f0c22ab", Does: "bring the history of a lost or removed project here"},
 		},
-		Exits: []int{app.ExitPartial, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
+		Answers: app.Answers{"init": initView{}},
+		Exits:   []int{app.ExitPartial, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
 		Flags: func(f *pflag.FlagSet) {
 			f.StringVar(&mode, "mode", "", "where to create the store: `project|global` (default: as configured)")
 			f.StringVar(&o.Tier, "tier", "", "the `tier`: minimal, balanced or aggressive")
@@ -62,8 +63,8 @@ func NewInit() *app.Command {
 	}
 }
 
-// InitView is SavedView for init, which may have saved nothing.
-type InitView struct {
+// initView is SavedView for init, which may have saved nothing.
+type initView struct {
 	*rows.SavedView
 	Root    string `json:"root"`
 	Store   string `json:"store"`
@@ -123,7 +124,7 @@ func runInit(ctx context.Context, c *app.Call, o stores.InitOptions) error {
 		return err
 	}
 	if c.JSON {
-		v := InitView{Root: p.Root(), Store: p.StoreDir(), Mode: string(p.Mode()), Created: created}
+		v := initView{Root: p.Root(), Store: p.StoreDir(), Mode: string(p.Mode()), Created: created}
 		if saved != nil {
 			s := rows.ViewSaved(saved)
 			v.SavedView = &s

@@ -19,9 +19,9 @@ import (
 	"github.com/rewind-cli/rewind/hookio/register"
 )
 
-// RegistrationsView answers --register-hooks and --unregister-hooks;
+// registrationsView answers --register-hooks and --unregister-hooks;
 // docs/schema/register-hooks.schema.json describes it.
-type RegistrationsView struct {
+type registrationsView struct {
 	Command string             `json:"command"`
 	Files   []registrationView `json:"files"`
 }
@@ -38,13 +38,13 @@ type registering struct {
 	*app.Call
 	agents  []registration.AgentFiles
 	program *register.Program // nil: take the hooks out
-	view    RegistrationsView
+	view    registrationsView
 	made    []string // directories of the agent in hand that were missing
 }
 
 // registerHooks puts our hooks into the agents' settings, or takes them out.
 func registerHooks(c *app.Call, agent string, remove bool) error {
-	r := &registering{Call: c, view: RegistrationsView{Files: []registrationView{}}}
+	r := &registering{Call: c, view: registrationsView{Files: []registrationView{}}}
 	if !remove {
 		exe, err := installedProgram(c.Env.Home)
 		if err != nil {

@@ -24,7 +24,8 @@ func NewStats() *app.Command {
 			{Line: "rewind status -v", Does: "for a person"},
 			{Line: "rewind status -v --json", Does: "for scripts; the schema is in docs/schema/stats.schema.json"},
 		},
-		Exits: []int{app.ExitDamaged},
+		Answers: app.Answers{"stats": report.StatsView{}},
+		Exits:   []int{app.ExitDamaged},
 		Run: func(ctx context.Context, c *app.Call) error {
 			p, err := c.Open(ctx)
 			if err != nil {

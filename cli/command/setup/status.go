@@ -34,7 +34,8 @@ func NewStatus() *app.Command {
 			{Line: "rewind status -v", Does: "with the space by kind, checkpoint and path"},
 			{Line: "rewind status --json", Does: "for scripts; the schema is in docs/schema/status.schema.json"},
 		},
-		Exits: []int{app.ExitBusy, app.ExitDamaged},
+		Answers: app.Answers{"status": report.StatusView{}},
+		Exits:   []int{app.ExitBusy, app.ExitDamaged},
 		Flags: func(f *pflag.FlagSet) {
 			f.Bool("check", false, "check settings, hooks and store")
 		},

@@ -26,8 +26,9 @@ func NewValidate() *app.Command {
 			{Line: "rewind status --check", Does: "for a person"},
 			{Line: "rewind status --check --json", Does: "for scripts; the schema is in docs/schema/validate.schema.json"},
 		},
-		Exits: []int{app.ExitDamaged},
-		Run:   runValidate,
+		Answers: app.Answers{"validate": validateView{}},
+		Exits:   []int{app.ExitDamaged},
+		Run:     runValidate,
 	}
 }
 
@@ -50,8 +51,8 @@ const (
 	notRegistered  findingID = "not-registered"
 )
 
-// ValidateView is described by docs/schema/validate.schema.json.
-type ValidateView struct {
+// validateView is described by docs/schema/validate.schema.json.
+type validateView struct {
 	OK       bool              `json:"ok"`
 	Root     *string           `json:"root"`
 	Store    *string           `json:"store"`
@@ -70,7 +71,7 @@ type sessionFileView struct {
 }
 
 func runValidate(ctx context.Context, c *app.Call) error {
-	v := ValidateView{Findings: findings{}, Sessions: []sessionFileView{}}
+	v := validateView{Findings: findings{}, Sessions: []sessionFileView{}}
 	code := app.ExitFailed
 	store := ""
 	p, err := project.Open(ctx, c.OpenOptions())
@@ -158,7 +159,7 @@ func rulesCure(path string) string {
 	return "fix " + path
 }
 
-func printFindings(o *app.Output, v ValidateView) {
+func printFindings(o *app.Output, v validateView) {
 	for _, f := range v.Findings {
 		st := screen.Yellow
 		if f.Severity == registration.Severe {

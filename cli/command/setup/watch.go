@@ -40,7 +40,8 @@ func NewWatch() *app.Command {
 			{Line: "rewind watch --quiet-for 10s --min-interval 1m", Does: "fewer checkpoints"},
 			{Line: "rewind watch --poll", Does: "where changes come from another machine"},
 		},
-		Exits: []int{app.ExitBusy, app.ExitDamaged},
+		Answers: app.Answers{"watch": watchView{}},
+		Exits:   []int{app.ExitBusy, app.ExitDamaged},
 		Flags: func(f *pflag.FlagSet) {
 			f.DurationVar(&o.Pace.Quiet, "quiet-for", watchQuiet, "save when nothing changed for this `duration`")
 			f.DurationVar(&o.Pace.Least, "min-interval", watchLeast, "the least `duration` between two checkpoints")
@@ -58,8 +59,8 @@ func NewWatch() *app.Command {
 	}
 }
 
-// WatchView is the document of watch.
-type WatchView struct {
+// watchView is the document of watch.
+type watchView struct {
 	Root        string   `json:"root"`
 	Method      string   `json:"method"`      // inotify, or poll
 	Directories int      `json:"directories"` // watched at the beginning; 0 with poll
@@ -78,7 +79,7 @@ func runWatch(ctx context.Context, c *app.Call, o save.WatchOptions) error {
 	if err != nil {
 		return err
 	}
-	view := WatchView{Root: p.Root(), Method: "inotify", Checkpoints: []string{}, Ended: "interrupted"}
+	view := watchView{Root: p.Root(), Method: "inotify", Checkpoints: []string{}, Ended: "interrupted"}
 	c.Close()
 	began := c.Out.Now()
 	o.Open = func(ctx context.Context) (*project.Project, error) {

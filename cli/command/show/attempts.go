@@ -42,6 +42,7 @@ func NewAttempts() *app.Command {
 			{Line: "rewind diff attempt~1 attempt~2 --base", Does: "what the first two made of it"},
 			{Line: "rewind restore attempt~1", Does: "go back to the first one's end"},
 		},
+		Answers: app.Answers{"attempts": attemptsView{}},
 		Exits:   []int{app.ExitNotFound, app.ExitDamaged},
 		MaxArgs: 1,
 		Flags: func(f *pflag.FlagSet) {
@@ -268,8 +269,8 @@ func lineCounts(added, deleted int) string {
 	return strings.TrimSpace("+" + strconv.Itoa(added) + " -" + strconv.Itoa(deleted))
 }
 
-// AttemptsView is what attempts --json prints; docs/schema/attempts.schema.json describes it.
-type AttemptsView struct {
+// attemptsView is what attempts --json prints; docs/schema/attempts.schema.json describes it.
+type attemptsView struct {
 	Base     *rows.CheckpointView `json:"base"` // the checkpoint of the first attempt's prompt; null: no prompt has more than one attempt
 	At       int                  `json:"at"`   // number of the attempt that the tree is at, 0 for none
 	AtBase   bool                 `json:"at_base"`
@@ -304,7 +305,7 @@ type totalsView struct {
 }
 
 func (v *attemptsPrinter) json() error {
-	doc := AttemptsView{Attempts: []attemptView{}}
+	doc := attemptsView{Attempts: []attemptView{}}
 	if v.f != nil {
 		doc.Base, doc.At = new(rows.ViewCheckpoint(v.f.Base)), v.f.At
 		doc.AtBase = v.f.At == 0 && v.present != nil && v.present.Root == v.f.Base.Root && v.present.Root != (oid.ID{})

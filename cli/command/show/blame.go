@@ -43,6 +43,7 @@ func NewBlame() *app.Command {
 			{Line: "rewind blame --at prompt~2 src/main.go", Does: "as it was before the last but one prompt"},
 			{Line: "rewind show kqxztlsm", Does: "the row that wrote a line"},
 		},
+		Answers: app.Answers{"blame": blamedView{}},
 		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged},
 		MaxArgs: 1, Paths: true, OnePath: true,
 		Flags: func(f *pflag.FlagSet) {

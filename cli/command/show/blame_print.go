@@ -156,8 +156,8 @@ func runID(r inspect.BlameRun) string {
 	return "-"
 }
 
-// BlamedView is what blame --json prints; docs/schema/blame.schema.json describes it.
-type BlamedView struct {
+// blamedView is what blame --json prints; docs/schema/blame.schema.json describes it.
+type blamedView struct {
 	app.PathView
 	Lines []blameRunView `json:"lines"`
 }
@@ -181,7 +181,7 @@ type blameRunView struct {
 }
 
 func (v *blamePrinter) json() error {
-	doc := BlamedView{PathView: app.ViewPath(v.b.Path), Lines: []blameRunView{}}
+	doc := blamedView{PathView: app.ViewPath(v.b.Path), Lines: []blameRunView{}}
 	var failed error
 	v.runs(func(r inspect.BlameRun) {
 		made, err := v.made(r)

@@ -32,6 +32,7 @@ func NewCat() *app.Command {
 			{Line: "rewind cat 3 notes.md > old-notes.md", Does: "keep it beside the current one"},
 			{Line: "rewind cat 3 --transcript > conversation.jsonl", Does: "the conversation so far"},
 		},
+		Answers: app.Answers{"cat": fileView{}, "cat-transcript": conversationView{}},
 		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged},
 		MinArgs: 1, MaxArgs: 2, Paths: true, OnePath: true,
 		Flags: func(f *pflag.FlagSet) {
@@ -89,7 +90,7 @@ func printTranscript(ctx context.Context, c *app.Call, p *project.Project, l pro
 		return err
 	}
 	defer r.Close()
-	return printContent(c, r, func(content string) any { return ConversationView{rows.ViewTranscript(l.Transcript), content} })
+	return printContent(c, r, func(content string) any { return conversationView{rows.ViewTranscript(l.Transcript), content} })
 }
 
 // printContent prints bytes from the store: as they are, but at a terminal, where they could be
@@ -120,8 +121,8 @@ func printContent(c *app.Call, r io.Reader, view func(content string) any) error
 	}
 }
 
-// ConversationView is what cat --transcript --json prints.
-type ConversationView struct {
+// conversationView is what cat --transcript --json prints.
+type conversationView struct {
 	Transcript *rows.TranscriptView `json:"transcript"`
 	Content    string               `json:"content_b64"`
 }
@@ -138,7 +139,7 @@ func findFile(ctx context.Context, p *project.Project, l project.Listed, path, g
 }
 
 func printFile(ctx context.Context, c *app.Call, p *project.Project, e inspect.TreeEntry) error {
-	view := func(content string) any { return FileView{rows.ViewEntry(e), content} }
+	view := func(content string) any { return fileView{rows.ViewEntry(e), content} }
 	if e.Kind == manifest.Symlink {
 		switch {
 		case c.JSON:
@@ -158,8 +159,8 @@ func printFile(ctx context.Context, c *app.Call, p *project.Project, e inspect.T
 	return printContent(c, r, view)
 }
 
-// FileView is what cat --json prints: the entry with its bytes.
-type FileView struct {
+// fileView is what cat --json prints: the entry with its bytes.
+type fileView struct {
 	rows.EntryView
 	Content string `json:"content_b64"`
 }

@@ -44,6 +44,7 @@ func NewCompare() *app.Command {
 			{Line: "rewind diff v1 v2 --base=v0 --stat", Does: "lines per file, since a base of one's own"},
 			{Line: "rewind restore attempt~1 -- src/lexer.go", Does: "take one file of an attempt"},
 		},
+		Answers: app.Answers{"compare": comparedView{}},
 		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged},
 		MinArgs: 1, MaxArgs: 2, Paths: true,
 		Flags: func(f *pflag.FlagSet) {

@@ -214,8 +214,8 @@ func (v *comparePrinter) sum() {
 	o.Hint("rewind restore %s -- %s takes that of %s", from.ID.String()[:app.ShortID], app.ShellQuote(v.c.FromHere(v.p.Root(), path)), side)
 }
 
-// ComparedView is what compare --json prints; docs/schema/compare.schema.json describes it.
-type ComparedView struct {
+// comparedView is what compare --json prints; docs/schema/compare.schema.json describes it.
+type comparedView struct {
 	Base      rows.CheckpointView `json:"base"`
 	A         stateView           `json:"a"`
 	B         stateView           `json:"b"`
@@ -266,7 +266,7 @@ func (v *comparePrinter) view() any {
 		})
 	}
 	f := v.found
-	return ComparedView{rows.ViewCheckpoint(*v.base), state(&v.a), state(&v.b), list(f.OnlyA), list(f.OnlyB), list(f.Same), list(f.Different)}
+	return comparedView{rows.ViewCheckpoint(*v.base), state(&v.a), state(&v.b), list(f.OnlyA), list(f.OnlyB), list(f.Same), list(f.Different)}
 }
 
 func (v *comparePrinter) did(s *side, d *inspect.FileDiff) *didView {

@@ -93,6 +93,7 @@ func NewDiff() *app.Command {
 			{Line: "rewind diff attempt~1 attempt~2 --base", Does: "what two attempts at a prompt changed"},
 			{Line: "rewind diff 3 --tool=meld", Does: "look at both sides in another program"},
 		},
+		Answers: app.Answers{"diff": rows.ChangesView{}},
 		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged},
 		MaxArgs: 2, Paths: true,
 		Flags: d.define,

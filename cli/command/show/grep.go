@@ -41,6 +41,7 @@ func NewGrep() *app.Command {
 			{Line: "rewind grep --prompts 'time zone'", Does: "what was asked for"},
 			{Line: "rewind grep -e -v", Does: "a pattern that begins with -"},
 		},
+		Answers: app.Answers{"grep": grepView{}, "grep-prompts": promptsView{}},
 		Exits:   []int{app.ExitBusy, app.ExitDamaged},
 		MaxArgs: 1, Paths: true,
 		Flags: func(f *pflag.FlagSet) {
@@ -144,8 +145,8 @@ func unsearched(problems []search.Problem) error {
 	return &app.FailedError{Failure: f}
 }
 
-// PromptsView is what grep --prompts --json prints; docs/schema/grep-prompts.schema.json describes it.
-type PromptsView struct {
+// promptsView is what grep --prompts --json prints; docs/schema/grep-prompts.schema.json describes it.
+type promptsView struct {
 	Patterns []string        `json:"patterns"`
 	Prompts  []promptMatched `json:"prompts"`
 }
@@ -186,7 +187,7 @@ func grepPrompts(ctx context.Context, c *app.Call, p *project.Project, m *search
 	}
 	slices.Reverse(found)
 	if c.JSON {
-		v := PromptsView{Patterns: o.query.Patterns, Prompts: app.Map(found, func(f said) promptMatched {
+		v := promptsView{Patterns: o.query.Patterns, Prompts: app.Map(found, func(f said) promptMatched {
 			return promptMatched{rows.ViewCheckpoint(f.Listed), strings.ToValidUTF8(f.line, "\uFFFD")}
 		})}
 		if err := c.Out.Document(v); err != nil || len(found) > 0 {

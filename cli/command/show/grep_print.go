@@ -17,7 +17,7 @@ import (
 type grepPrinter struct {
 	c    *app.Call
 	o    grepOptions
-	doc  *GrepView // with --json
+	doc  *grepView // with --json
 	m    *timeline.Makers
 	ctx  context.Context
 	best []search.Span
@@ -254,8 +254,8 @@ func (g *grepPrinter) when(s search.Span) (string, error) {
 	return from + "; " + to, nil
 }
 
-// GrepView is what grep --json prints; docs/schema/grep.schema.json describes it.
-type GrepView struct {
+// grepView is what grep --json prints; docs/schema/grep.schema.json describes it.
+type grepView struct {
 	Patterns    []string              `json:"patterns"`
 	Matches     []matchView           `json:"matches"`
 	Checkpoints []rows.CheckpointView `json:"checkpoints"` // those that the matches name, each once
@@ -297,11 +297,11 @@ type notSearched struct {
 	Reason string `json:"reason"`
 }
 
-func newGrepView(patterns []string) *GrepView {
-	return &GrepView{Patterns: patterns, Matches: []matchView{}, Checkpoints: []rows.CheckpointView{}, NotSearched: []notSearched{}, known: map[string]bool{}}
+func newGrepView(patterns []string) *grepView {
+	return &grepView{Patterns: patterns, Matches: []matchView{}, Checkpoints: []rows.CheckpointView{}, NotSearched: []notSearched{}, known: map[string]bool{}}
 }
 
-func (v *GrepView) add(s search.Span, came, went *rows.MadeByView) {
+func (v *grepView) add(s search.Span, came, went *rows.MadeByView) {
 	m := matchView{PathView: app.ViewPath(s.Path), Line: s.Line, Clipped: s.Clipped, Start: s.Start, End: s.End, Precious: s.Precious,
 		Appeared: v.name(s.Appeared), Oldest: s.Oldest, Vanished: v.name(s.Vanished), Last: v.name(s.Last), Now: s.Now,
 		AppearedBy: came, VanishedBy: went}
@@ -313,7 +313,7 @@ func (v *GrepView) add(s search.Span, came, went *rows.MadeByView) {
 }
 
 // name is a checkpoint's id, which the document has the rest of.
-func (v *GrepView) name(l *project.Listed) *string {
+func (v *grepView) name(l *project.Listed) *string {
 	if l == nil {
 		return nil
 	}
@@ -325,7 +325,7 @@ func (v *GrepView) name(l *project.Listed) *string {
 	return &id
 }
 
-func (v *GrepView) done(s *search.Summary) *GrepView {
+func (v *grepView) done(s *search.Summary) *grepView {
 	v.Searched = searchedView{s.Checkpoints, s.Paths, s.Contents, s.Bytes}
 	for _, p := range s.Problems {
 		v.NotSearched = append(v.NotSearched, notSearched{app.ViewPath(p.Path), p.Seq, p.Err.Error()})

@@ -39,6 +39,7 @@ func NewHistory() *app.Command {
 			{Line: "rewind history old/notes.md", Does: "when was it deleted?"},
 			{Line: "rewind history src --limit 0", Does: "everything that touched a directory"},
 		},
+		Answers: app.Answers{"history": historyView{}},
 		Exits:   []int{app.ExitBusy, app.ExitDamaged},
 		MinArgs: 0, MaxArgs: 1, Paths: true, OnePath: true,
 		Flags: func(f *pflag.FlagSet) {
@@ -227,8 +228,8 @@ func stepText(s *inspect.Step, d inspect.FileDiff) string {
 
 func octal(e *manifest.Entry) string { return strconv.FormatUint(uint64(e.Mode), 8) }
 
-// HistoryView is what history --json prints; docs/schema/history.schema.json describes it.
-type HistoryView struct {
+// historyView is what history --json prints; docs/schema/history.schema.json describes it.
+type historyView struct {
 	app.PathView
 	Now         *stepView           `json:"now"`         // null: the working tree is as the newest checkpoint
 	NowMadeBy   *rows.MadeByView    `json:"now_made_by"` // the row of list that has the present changes; null: there is none, or a person alone made them
@@ -267,7 +268,7 @@ type belowView struct {
 }
 
 func (v *historyPrinter) json(ctx context.Context, path string) error {
-	doc := HistoryView{PathView: app.ViewPath(path), Checkpoints: []checkpointStepped{}, More: v.More}
+	doc := historyView{PathView: app.ViewPath(path), Checkpoints: []checkpointStepped{}, More: v.More}
 	err := v.Each(ctx, func(s rows.Stepped) error {
 		view := v.step(s.Step, s.D)
 		if s.Now {

@@ -65,8 +65,9 @@ func NewList() *app.Command {
 			{Line: "rewind list --attempts prompt~3", Does: "what came of a prompt each time it was tried"},
 			{Line: "rewind list --json | jq -r '.checkpoints[].id'", Does: "for scripts"},
 		},
-		Exits: []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged},
-		Stray: strayListed,
+		Answers: app.Answers{"list": listView{}},
+		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged},
+		Stray:   strayListed,
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&o.all, "all", false, "no limit, rows without changes, and all safety checkpoints that restores took")
 			f.StringArrayVar(&o.paths, "path", nil, "only what changed path or glob `P`; may be repeated")

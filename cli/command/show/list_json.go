@@ -12,8 +12,8 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// ListView answers list.
-type ListView struct {
+// listView answers list.
+type listView struct {
 	Checkpoints []listedView `json:"checkpoints"`
 	Now         nowView      `json:"now"`
 }
@@ -89,7 +89,7 @@ const maxDiffs = 1000
 
 // document prints the rows as JSON.
 func (l *listing) document(ctx context.Context) error {
-	v := ListView{Checkpoints: []listedView{}, Now: nowView{Known: l.present != nil, Reason: l.unseen}}
+	v := listView{Checkpoints: []listedView{}, Now: nowView{Known: l.present != nil, Reason: l.unseen}}
 	whose, err := l.owners(ctx)
 	if err != nil {
 		return err

@@ -33,7 +33,8 @@ func NewLog() *app.Command {
 			{Line: "rewind undo", Does: "undo the newest restore"},
 			{Line: "rewind undo --to 3", Does: "undo the newest restores, up to the operation with number 3"},
 		},
-		Exits: []int{app.ExitBusy, app.ExitDamaged},
+		Answers: app.Answers{"log": report.LogView{}},
+		Exits:   []int{app.ExitBusy, app.ExitDamaged},
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&o.all, "all", false, "no limit")
 			f.StringVar(&o.since, "since", "", "only from time `T` on")

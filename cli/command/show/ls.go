@@ -27,6 +27,7 @@ func NewLs() *app.Command {
 			{Line: "rewind ls 3 '*.md'", Does: "a glob"},
 			{Line: "rewind ls last --json", Does: "with the hash of each file"},
 		},
+		Answers: app.Answers{"ls": rows.EntriesView{}},
 		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged},
 		MinArgs: 1, MaxArgs: 2, Paths: true, OnePath: true,
 		Flags: func(f *pflag.FlagSet) { app.GlobFlag(f, &glob) },

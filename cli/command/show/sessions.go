@@ -26,7 +26,8 @@ func NewSessions() *app.Command {
 			{Line: "rewind list --session 5db0d5f6-0000-4000-8000-000000000001", Does: "the checkpoints of one"},
 			{Line: "rewind back --session 5db0", Does: "choose one by the beginning of its id"},
 		},
-		Exits: []int{app.ExitDamaged},
+		Answers: app.Answers{"sessions": sessionsView{}},
+		Exits:   []int{app.ExitDamaged},
 		Run: func(ctx context.Context, c *app.Call) error {
 			p, err := c.Open(ctx)
 			if err != nil {
@@ -40,7 +41,7 @@ func NewSessions() *app.Command {
 				c.Out.Hint("no agent sessions yet")
 				return nil
 			}
-			return c.Answer(ctx, func() any { return SessionsView{app.Map(sessions, viewSession)} }, func() { printSessions(c.Out, sessions) })
+			return c.Answer(ctx, func() any { return sessionsView{app.Map(sessions, viewSession)} }, func() { printSessions(c.Out, sessions) })
 		},
 	}
 }
@@ -81,7 +82,7 @@ func sessionLabel(s conversation.SessionInfo) string {
 	return ""
 }
 
-type SessionsView struct {
+type sessionsView struct {
 	Sessions []sessionView `json:"sessions"`
 }
 

@@ -32,6 +32,7 @@ func NewShow() *app.Command {
 			{Line: "rewind show 3:notes.md >old-notes.md", Does: "one file of it"},
 			{Line: "rewind show v1 --coverage", Does: "what it did not capture, and why"},
 		},
+		Answers: app.Answers{"show": shownView{}},
 		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged},
 		MinArgs: 0, MaxArgs: 1,
 		Flags: func(f *pflag.FlagSet) {
@@ -219,7 +220,7 @@ func impliedDir(c, next manifest.Change) bool {
 	return e.Kind == manifest.Subdir && (c.Old == nil || c.New == nil) && strings.HasPrefix(next.Path, c.Path+"/")
 }
 
-type ShownView struct {
+type shownView struct {
 	rows.CheckpointView
 	Changes  rows.OwnedChangesView `json:"changes"`
 	Own      *ownPathsView         `json:"own_changes"` // as list tells them; null where they are not known
@@ -239,7 +240,7 @@ type ownPathsView struct {
 }
 
 func (s *shown) view() any {
-	v := ShownView{CheckpointView: rows.ViewCheckpoint(s.Listed), Changes: rows.ViewOwned(s.changes, s.owned)}
+	v := shownView{CheckpointView: rows.ViewCheckpoint(s.Listed), Changes: rows.ViewOwned(s.changes, s.owned)}
 	if r := s.row; r != nil {
 		v.Own = &ownPathsView{string(r.Side), viewStateID(r.From), viewStateID(r.To), rows.ViewOwned(s.own, s.ownOwned)}
 		if then := r.Then; then != nil {

@@ -25,8 +25,9 @@ func NewDeinit() *app.Command {
 			{Line: "rewind stores rm .", Does: "ask first"},
 			{Line: "rewind stores rm . --yes", Does: "in a script"},
 		},
-		Exits: []int{app.ExitPartial, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
-		Flags: f.define,
+		Answers: app.Answers{"stores-rm": removedView{}},
+		Exits:   []int{app.ExitPartial, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
+		Flags:   f.define,
 		Run: func(ctx context.Context, c *app.Call) error {
 			return runDeinit(ctx, c, f)
 		},
@@ -82,5 +83,5 @@ func reportFinished(c *app.Call, done []stores.Removal) error {
 	for _, r := range done {
 		c.Out.Summary("Finished removing the store of %s.", app.Escape(r.Root))
 	}
-	return c.Document(RemovedView{Removed: app.Map(done, func(r stores.Removal) removalView { return removalView{viewStore(r.Info), []string{}, ""} })})
+	return c.Document(removedView{Removed: app.Map(done, func(r stores.Removal) removalView { return removalView{viewStore(r.Info), []string{}, ""} })})
 }

@@ -38,6 +38,7 @@ func NewExport() *app.Command {
 			{Line: "rewind export last --format tar -- src | tar x -C /elsewhere", Does: "one directory"},
 			{Line: "rewind export --format git -o history.git && git -C history.git log -p", Does: "all of it, for git"},
 		},
+		Answers: app.Answers{"export": exportView{}, "export-git": exportedGitView{}},
 		Exits:   []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
 		MaxArgs: maxExported, Paths: true,
 		Flags: func(f *pflag.FlagSet) {
@@ -120,7 +121,7 @@ func NewExport() *app.Command {
 			}
 			c.Out.EndProgress()
 			if c.JSON {
-				if err := c.Out.Document(ExportView{l.ID.String(), l.ID.String(), app.ViewPath(filepath.ToSlash(file)), o.Format, w.N, leftOut}); err != nil {
+				if err := c.Out.Document(exportView{l.ID.String(), l.ID.String(), app.ViewPath(filepath.ToSlash(file)), o.Format, w.N, leftOut}); err != nil {
 					return err
 				}
 				return partly()
@@ -132,7 +133,7 @@ func NewExport() *app.Command {
 	}
 }
 
-type ExportView struct {
+type exportView struct {
 	Checkpoint string `json:"checkpoint"`
 	ID         string `json:"id"` // the same, as list calls it
 	app.PathView

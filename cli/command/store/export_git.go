@@ -14,7 +14,7 @@ import (
 // maxExported bounds the checkpoints that one command names.
 const maxExported = 10000
 
-type ExportedGitView struct {
+type exportedGitView struct {
 	app.PathView
 	Format    string   `json:"format"`
 	Branch    string   `json:"branch"`
@@ -55,7 +55,7 @@ func exportGit(ctx context.Context, c *app.Call, dir string, o port.ExportGitOpt
 	}
 	c.Out.EndProgress()
 	if c.JSON {
-		return c.Out.Document(ExportedGitView{
+		return c.Out.Document(exportedGitView{
 			PathView: app.ViewPath(filepath.ToSlash(done.Dir)), Format: "git", Branch: done.Branch, Head: done.Head, Commits: done.Commits,
 			Unchanged: done.Unchanged, Tags: notNil(done.Tags), NoTags: notNil(done.NoTags), Empty: done.Empty, LeftOut: done.LeftOut,
 		})

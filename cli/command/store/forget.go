@@ -52,8 +52,9 @@ func NewForget() *app.Command {
 			{Line: "rewind forget --dry-run --text hunter2", Does: "what would be redacted"},
 			{Line: "rewind forget --checkpoint 3", Does: "one checkpoint"},
 		},
-		Exits: []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
-		Paths: true,
+		Answers: app.Answers{"forget": forgotView{}},
+		Exits:   []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
+		Paths:   true,
 		Flags: func(fs *pflag.FlagSet) {
 			fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask; required without a terminal")
 			fs.BoolVarP(&f.dryRun, "dry-run", "n", false, "print what would be removed, and remove nothing")
@@ -345,7 +346,7 @@ func wayToForget(s stores.Registered) string {
 	return "run rewind forget in its project, or remove the store: rewind stores rm " + app.ShortStore(s.ID)
 }
 
-type ForgotView struct {
+type forgotView struct {
 	Paths       []app.PathView   `json:"paths"`
 	Checkpoints int              `json:"checkpoints"`
 	Freed       int64            `json:"freed_bytes"`
@@ -381,8 +382,8 @@ type livesOnView struct {
 	Checkpoints int `json:"checkpoints"`
 }
 
-func viewForgotten(done *maintain.Forgotten) ForgotView {
-	return ForgotView{
+func viewForgotten(done *maintain.Forgotten) forgotView {
+	return forgotView{
 		Paths: app.ViewPaths(done.Paths), Checkpoints: done.Checkpoints, Freed: done.Freed, Pending: done.Pending != "", Present: app.ViewPaths(done.Present),
 		Texts: done.Texts, Still: notNil(done.Still), Elsewhere: done.Elsewhere, Copies: notNil(done.Copies), Strays: app.ViewPaths(done.Strays),
 		Left: app.ViewPaths(done.Left), Forks: notNil(done.Forks), Mentions: done.Mentions, Missed: done.Missed, Checkpoint: rows.ViewID(done.Checkpoint),

@@ -38,7 +38,8 @@ func NewGC() *app.Command {
 			{Line: "rewind gc --checkpoint 3", Does: "remove this one"},
 			{Line: "rewind gc --keep 100 --max-size 5GB", Does: "keep at most 100 checkpoints and 5 GB"},
 		},
-		Exits: []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
+		Answers: app.Answers{"gc": gcView{}},
+		Exits:   []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
 		Flags: func(f *pflag.FlagSet) {
 			f.IntVar(&o.Keep, "keep", 0, "keep the newest `N` checkpoints")
 			f.StringVar(&age, "max-age", "", "keep checkpoints up to this `age`: 12h, 30d, 2w")
@@ -78,7 +79,7 @@ func NewGC() *app.Command {
 				return err
 			}
 			if c.JSON {
-				return errors.Join(c.Out.Document(GcView{
+				return errors.Join(c.Out.Document(gcView{
 					Removed: app.Map(done.Removed, manifest.CheckpointID.String), Kept: done.Kept, Freed: done.Freed, DryRun: done.DryRun, Room: done.Room,
 					Lost: app.Map(done.Lost, func(l project.Listed) string { return l.ID.String() }), Gone: len(gone), GoneBytes: stores.Bytes(gone),
 				}), unswept(done))
@@ -168,7 +169,7 @@ func gcArgs(c *app.Call, o *maintain.GCOptions, age, maxSize string) (err error)
 	return nil
 }
 
-type GcView struct {
+type gcView struct {
 	Removed []string `json:"removed"`
 	Kept    int      `json:"kept"`
 	Freed   int64    `json:"freed_bytes"`

@@ -38,6 +38,7 @@ func NewImport() *app.Command {
 			{Line: "rewind import --git ~/.shadow/repo.git --dry-run", Does: "what all commits of a repository would add"},
 			{Line: "rewind import --git . v1.0..HEAD", Does: "part of the project's own history"},
 		},
+		Answers: app.Answers{"import": importedView{}},
 		Exits:   []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged},
 		MaxArgs: 1000,
 		Flags: func(f *pflag.FlagSet) {
@@ -84,7 +85,7 @@ func NewImport() *app.Command {
 	}
 }
 
-type ImportedView struct {
+type importedView struct {
 	Sources []importView `json:"sources"`
 	DryRun  bool         `json:"dry_run"`
 }
@@ -117,7 +118,7 @@ type importSkipView struct {
 
 // imports takes over the sources, one after the other.
 func imports(ctx context.Context, c *app.Call, p *project.Project, list []port.ImportOptions) error {
-	v := ImportedView{Sources: []importView{}, DryRun: true}
+	v := importedView{Sources: []importView{}, DryRun: true}
 	skipped, unsaid := 0, 0
 	for _, o := range list {
 		done, err := port.Import(ctx, p, o)

@@ -48,6 +48,7 @@ func pinCommand(name string, pinned bool, short, long string) *app.Command {
 			{Line: "rewind " + name + " last", Does: "the newest"},
 			{Line: "rewind " + name + " v1", Does: "by name"},
 		},
+		Answers: app.Answers{"pin": pinView{}},
 		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged},
 		MinArgs: 1, MaxArgs: 1,
 		Run: func(ctx context.Context, c *app.Call) error {
@@ -67,12 +68,12 @@ func pinCommand(name string, pinned bool, short, long string) *app.Command {
 			default:
 				c.Out.Summary("%s was not pinned.", rows.Named(c.Out, l))
 			}
-			return c.Document(PinView{l.ID.String(), l.ID.String(), pinned})
+			return c.Document(pinView{l.ID.String(), l.ID.String(), pinned})
 		},
 	}
 }
 
-type PinView struct {
+type pinView struct {
 	Checkpoint string `json:"checkpoint"`
 	ID         string `json:"id"` // the same, as list calls it
 	Pinned     bool   `json:"pinned"`
@@ -89,6 +90,7 @@ func NewRename() *app.Command {
 			{Line: "rewind pin last --name before-merge", Does: "name the newest"},
 			{Line: "rewind pin before-merge --name ''", Does: "remove the name"},
 		},
+		Answers: app.Answers{"rename": renameView{}},
 		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged},
 		MinArgs: 2, MaxArgs: 2,
 		Run: func(ctx context.Context, c *app.Call) error {
@@ -105,12 +107,12 @@ func NewRename() *app.Command {
 			} else {
 				c.Out.Summary("Checkpoint %s is now named %s.", rows.Named(c.Out, rows.Unnamed(l)), app.Escape(name))
 			}
-			return c.Document(RenameView{l.ID.String(), l.ID.String(), name})
+			return c.Document(renameView{l.ID.String(), l.ID.String(), name})
 		},
 	}
 }
 
-type RenameView struct {
+type renameView struct {
 	Checkpoint string `json:"checkpoint"`
 	ID         string `json:"id"` // the same, as list calls it
 	Name       string `json:"name"`

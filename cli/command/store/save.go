@@ -32,6 +32,7 @@ func NewSave() *app.Command {
 			{Line: "rewind save --name v1 --pin", Does: "with a name to restore it by, and kept by gc"},
 			{Line: "rewind save --no-ignore", Does: "include ignored files"},
 		},
+		Answers: app.Answers{"save": rows.SavedView{}},
 		Exits:   []int{app.ExitPartial, app.ExitBusy, app.ExitDamaged},
 		MaxArgs: -1,
 		Flags: func(f *pflag.FlagSet) {

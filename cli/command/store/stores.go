@@ -48,6 +48,7 @@ func NewStores() *app.Command {
 			{Line: "rewind stores rm . --dry-run", Does: "what removing this project's store includes"},
 			{Line: "rewind stores rm --gone --older 90d", Does: "those of projects that were deleted, unused for 90 days"},
 		},
+		Answers: app.Answers{"stores": storesView{}, "stores-rm": removedView{}},
 		Exits:   []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitRefused},
 		MaxArgs: -1,
 		Flags: func(fs *pflag.FlagSet) {
@@ -105,7 +106,7 @@ func listStores(ctx context.Context, c *app.Call) error {
 		}
 	}
 	if c.JSON {
-		return c.Out.Document(StoresView{Stores: app.Map(all, viewStore), Bytes: stores.Bytes(all), Gone: len(gone), GoneBytes: stores.Bytes(gone)})
+		return c.Out.Document(storesView{Stores: app.Map(all, viewStore), Bytes: stores.Bytes(all), Gone: len(gone), GoneBytes: stores.Bytes(gone)})
 	}
 	if len(all) == 0 {
 		if problem := c.Env.HomeProblem(); problem != "" {
@@ -149,7 +150,7 @@ func removeGone(ctx context.Context, c *app.Call, f removeFlags) error {
 	}
 	if len(gone) == 0 {
 		c.Out.Summary("No store of a deleted project.")
-		return c.Document(RemovedView{DryRun: f.dryRun, Removed: []removalView{}})
+		return c.Document(removedView{DryRun: f.dryRun, Removed: []removalView{}})
 	}
 	var plans []*stores.Removal
 	for _, s := range gone {
@@ -203,7 +204,7 @@ func StateText(s account.State) string {
 	return string(s)
 }
 
-type StoresView struct {
+type storesView struct {
 	Stores    []storeView `json:"stores"`
 	Bytes     int64       `json:"bytes"`       // of all of them
 	Gone      int         `json:"gone_stores"` // those of deleted projects
@@ -267,7 +268,7 @@ func removeStores(ctx context.Context, c *app.Call, f removeFlags, ids []string)
 
 // remove shows what goes, asks, and removes it. again is the command as it was typed.
 func remove(ctx context.Context, c *app.Call, f removeFlags, plans []*stores.Removal, again, force string) error {
-	v := RemovedView{DryRun: f.dryRun, Removed: app.Map(plans, func(r *stores.Removal) removalView { return removalView{viewStore(r.Info), notNil(r.Kept), r.Note} })}
+	v := removedView{DryRun: f.dryRun, Removed: app.Map(plans, func(r *stores.Removal) removalView { return removalView{viewStore(r.Info), notNil(r.Kept), r.Note} })}
 	ask := c.Out.Interactive() && !f.yes && !f.dryRun
 	if ask || f.dryRun {
 		showRemovals(c, plans, ask)
@@ -313,7 +314,7 @@ func remove(ctx context.Context, c *app.Call, f removeFlags, plans []*stores.Rem
 	return c.Document(v)
 }
 
-type RemovedView struct {
+type removedView struct {
 	Removed []removalView `json:"removed"`
 	DryRun  bool          `json:"dry_run"`
 }

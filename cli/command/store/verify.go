@@ -24,7 +24,8 @@ func NewVerify() *app.Command {
 			{Line: "rewind verify --read-data", Does: "thorough"},
 			{Line: "rewind verify --repair", Does: "mend what was found"},
 		},
-		Exits: []int{app.ExitBusy, app.ExitDamaged},
+		Answers: app.Answers{"verify": verifiedView{}},
+		Exits:   []int{app.ExitBusy, app.ExitDamaged},
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&readData, "read-data", false, "read every byte")
 			f.Bool("repair", false, "repair the store as far as possible")
@@ -51,6 +52,7 @@ func NewRepair() *app.Command {
 		Long: "Rebuilds indexes, the database and a lost format file from the packs, recovers lost\n" +
 			"content from the working tree and the store's mirror, and lists what stays damaged.",
 		Examples: []app.Example{{Line: "rewind verify --repair", Does: "after rewind verify has found problems"}},
+		Answers:  app.Answers{"verify": verifiedView{}},
 		Exits:    []int{app.ExitBusy, app.ExitDamaged},
 		Run: func(ctx context.Context, c *app.Call) error {
 			p, err := c.Open(ctx)
@@ -69,7 +71,7 @@ func NewRepair() *app.Command {
 func reportVerified(c *app.Call, v *maintain.Verified, repair bool) error {
 	c.Out.EndProgress()
 	if c.JSON {
-		view := VerifiedView{OK: v.OK(), Checkpoints: v.Checkpoints, Chunks: v.Chunks,
+		view := verifiedView{OK: v.OK(), Checkpoints: v.Checkpoints, Chunks: v.Chunks,
 			Damaged: app.Map(v.Damaged, func(d maintain.Damage) damageView {
 				return damageView{app.ViewPath(d.Path), rows.ViewID(d.Checkpoint), d.Reason}
 			}),
@@ -119,7 +121,7 @@ func damageLine(d maintain.Damage) string {
 	return "Damaged: " + where + ": " + app.Escape(d.Reason)
 }
 
-type VerifiedView struct {
+type verifiedView struct {
 	OK          bool           `json:"ok"`
 	Checkpoints int            `json:"checkpoints"`
 	Chunks      int            `json:"chunks"`
