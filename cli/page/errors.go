@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/engine/account"
@@ -35,65 +36,49 @@ func told(err error) error {
 	if err == nil {
 		return nil
 	}
-	var as *failure
-	if errors.As(err, &as) {
+	if is[*failure](err) {
 		return err
 	}
 	f := &failure{app.Explain(err), http.StatusInternalServerError}
-	var (
-		stale   *app.StaleError
-		nothing *project.NothingError
-		few     *project.FewStepsError
-		taken   *project.NameTakenError
-		noPath  *project.NoPathError
-		noTalk  *conversation.NoConversationError
-		lose    *project.RefusedError
-		late    *transcript.ChangedError
-		build   *revert.ConflictError
-		shut    *project.ReadOnlyError
-		full    *project.DiskFullError
-		newer   *account.FutureFormatError
-		noGit   *gitprogram.MissingError
-	)
+	stale, isStale := errors.AsType[*app.StaleError](err)
+	lose, loses := errors.AsType[*project.RefusedError](err)
 	switch {
-	case errors.As(err, &stale) && stale.Known:
+	case isStale && stale.Known:
 		f.status, f.shown.Hint = http.StatusGone, "something changed since then; ask for it again"
-	case errors.As(err, &stale):
+	case isStale:
 		f.status, f.shown.Hint = http.StatusNotFound, "reload the page"
-	case errors.As(err, &nothing), errors.As(err, &few):
+	case is[*project.NothingError](err), is[*project.FewStepsError](err):
 		f.status, f.shown.Hint = http.StatusConflict, "Operations (o) shows what was done"
-	case errors.As(err, &lose):
+	case loses:
 		f.status = http.StatusConflict
-		for i, path := range app.FirstN(lose.Paths, 3) {
-			f.shown.Message += map[bool]string{true: ": ", false: ", "}[i == 0] + path
+		if len(lose.Paths) > 0 {
+			f.shown.Message += ": " + strings.Join(app.FirstN(lose.Paths, 3), ", ")
 		}
 		if lose.Forcible {
 			f.shown.Hint = "in a terminal, " + cmp.Or(lose.Next, "--force proceeds anyway, after a safety checkpoint")
 		}
-	case errors.As(err, &taken), errors.As(err, &late), errors.As(err, &build):
+	case is[*project.NameTakenError](err), is[*transcript.ChangedError](err), is[*revert.ConflictError](err):
 		f.status = http.StatusConflict
-	case errors.As(err, &noPath):
+	case is[*project.NoPathError](err):
 		f.status, f.shown.Hint = http.StatusNotFound, "Health shows what is in the store"
-	case errors.As(err, &noTalk):
+	case is[*conversation.NoConversationError](err):
 		f.status, f.shown.Hint = http.StatusNotFound, "the files alone can be restored: Files"
-	case errors.As(err, &shut), errors.Is(err, fs.ErrPermission):
+	case is[*project.ReadOnlyError](err), errors.Is(err, fs.ErrPermission):
 		f.status = http.StatusForbidden
-	case errors.As(err, &full), problem.NoSpace(err):
+	case is[*project.DiskFullError](err), problem.NoSpace(err):
 		f.status = http.StatusInsufficientStorage
-	case errors.As(err, &newer), errors.As(err, &noGit):
+	case is[*account.FutureFormatError](err), is[*gitprogram.MissingError](err):
 		f.status = http.StatusNotImplemented
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		f.status = http.StatusServiceUnavailable
-	case f.shown.Code == app.ExitUsage:
-		f.status = http.StatusBadRequest
-	case f.shown.Code == app.ExitNotFound:
-		f.status = http.StatusNotFound
-	case f.shown.Code == app.ExitNoProject:
-		f.status = http.StatusGone
-	case f.shown.Code == app.ExitRefused:
-		f.status = http.StatusConflict
-	case f.shown.Code == app.ExitBusy:
-		f.status = http.StatusServiceUnavailable
+	default:
+		f.status = cmp.Or(map[int]int{app.ExitUsage: http.StatusBadRequest, app.ExitNotFound: http.StatusNotFound, app.ExitNoProject: http.StatusGone,
+			app.ExitRefused: http.StatusConflict, app.ExitBusy: http.StatusServiceUnavailable}[f.shown.Code], f.status)
 	}
 	return f
+}
+
+func is[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
 }

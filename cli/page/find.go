@@ -23,7 +23,7 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-func (s *space) operations(ctx context.Context) (any, error) {
+func (s *space) operations(ctx context.Context, _ web.Args) (any, error) {
 	ops, err := oplog.OperationLog(ctx, s.P, 500)
 	if err != nil {
 		return nil, err
@@ -274,7 +274,7 @@ type healthView struct {
 	Called   bool               `json:"called"`   // an agent calls rewind
 }
 
-func (s *space) health(ctx context.Context) (any, error) {
+func (s *space) health(ctx context.Context, _ web.Args) (any, error) {
 	st, err := inspect.StatusOf(ctx, s.P)
 	if err != nil {
 		return nil, err
@@ -301,7 +301,7 @@ type seriesView struct {
 	Changed []uint64 `json:"changed"` // paths
 }
 
-func (s *space) series(ctx context.Context) (any, error) {
+func (s *space) series(ctx context.Context, _ web.Args) (any, error) {
 	var out seriesView
 	err := s.P.Query(ctx, func(db *manifest.DB) error {
 		for c, err := range db.Checkpoints(manifest.Query{}) {

@@ -176,20 +176,8 @@ func (x *sharing) tell() {
 	if x.c.Quiet || x.c.JSON {
 		return
 	}
-	if n := len(x.redact.leftOut); n > 0 {
-		x.c.Out.Warn("%s left out", app.Plural(n, "precious file was", "precious files were"))
-	}
-	if x.redact.full {
-		x.c.Out.Warn("precious files contain too much to search for: all texts and diffs were left out")
-	}
-	if x.redact.count > 0 {
-		x.c.Out.Warn("%s redacted", app.Plural(x.redact.count, "place in texts was", "places in texts were"))
-	}
-	if n := len(x.redact.short); n > 0 {
-		x.c.Out.Warn("%s in precious files: not looked for where they stand alone", shortValues(n))
-	}
-	if x.unread > 0 {
-		x.c.Out.Warn("%s could not be read", app.Plural(x.unread, "conversation", "conversations"))
+	for _, text := range x.missing(false) {
+		x.c.Out.Warn("%s", text)
 	}
 	x.c.Out.Hint("look at it before you share it: only what is known to be secret was left out")
 }
@@ -242,30 +230,33 @@ func (x *sharing) write(ctx context.Context, w io.Writer) error {
 // notes say to who opens the file what it is, and what is not in it.
 func (x *sharing) notes() []string {
 	out := []string{fmt.Sprintf("One session of %s: %s.", cmp.Or(x.session.Agent, "an agent"), app.Plural(x.checkpoints, "checkpoint", "checkpoints"))}
-	if n := len(x.redact.leftOut); n > 0 {
-		out = append(out, app.Plural(n, "precious file was", "precious files were")+" left out.")
-	}
-	if n := x.redact.count; n > 0 {
-		out = append(out, app.Plural(n, "place in texts was", "places in texts were")+" redacted.")
-	}
-	if n := len(x.redact.short); n > 0 {
-		out = append(out, shortValues(n)+" in precious files: not looked for where they stand alone.")
-	}
-	if x.cut > 0 {
-		out = append(out, app.Plural(x.cut, "long diff or text was", "long diffs or texts were")+" cut.")
-	}
-	if x.partial {
-		out = append(out, "The conversation went on after the last checkpoint: that is not here.")
-	}
-	if x.unread > 0 {
-		out = append(out, app.Plural(x.unread, "conversation", "conversations")+" could not be read.")
+	for _, text := range x.missing(true) {
+		out = append(out, text+".")
 	}
 	return out
 }
 
-// shortValues names those that are too short to be looked for.
-func shortValues(n int) string {
-	return app.Plural(n, "value is", "values are") + fmt.Sprintf(" shorter than %d bytes", leastValue)
+// missing says what is not in the file, on stderr and inside the file.
+func (x *sharing) missing(inside bool) (out []string) {
+	add := func(n int, one, many, what string) {
+		if n > 0 {
+			out = append(out, app.Plural(n, one, many)+" "+what)
+		}
+	}
+	add(len(x.redact.leftOut), "precious file was", "precious files were", "left out")
+	if x.redact.full && !inside {
+		out = append(out, "precious files contain too much to search for: all texts and diffs were left out")
+	}
+	add(x.redact.count, "place in texts was", "places in texts were", "redacted")
+	add(len(x.redact.short), "value is", "values are", fmt.Sprintf("shorter than %d bytes in precious files: not looked for where they stand alone", leastValue))
+	if inside {
+		add(x.cut, "long diff or text was", "long diffs or texts were", "cut")
+	}
+	if x.partial && inside {
+		out = append(out, "The conversation went on after the last checkpoint: that is not here")
+	}
+	add(x.unread, "conversation", "conversations", "could not be read")
+	return out
 }
 
 type countingWriter struct {

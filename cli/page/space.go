@@ -13,10 +13,8 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/picker"
 	"github.com/rewind-cli/rewind/cli/plan"
-	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/cli/web"
 	"github.com/rewind-cli/rewind/engine/account"
-	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 )
 
@@ -117,38 +115,13 @@ func (s *space) outdated(ctx context.Context, err error) bool {
 	return project.IsDamage(err) && s.Reread(ctx) == nil
 }
 
-func (s *space) answerTo(ctx context.Context, what string, args web.Args) (v any, err error) {
-	switch what {
-	case "timeline":
-		v, err = s.timeline(ctx, args)
-	case "look":
-		v, err = s.look(ctx, args)
-	case "diff":
-		v, err = s.diff(ctx, args)
-	case "talk":
-		v, err = s.talk(ctx, args)
-	case "operations":
-		v, err = s.operations(ctx)
-	case "history":
-		v, err = s.history(ctx, args)
-	case "file":
-		v, err = s.file(ctx, args)
-	case "health":
-		v, err = s.health(ctx)
-	case "series":
-		v, err = s.series(ctx)
-	case "now":
-		v = s.now()
-	case "lines":
-		v, err = s.lines(ctx, args)
-	case "sessions":
-		v, err = s.sessions(ctx)
-	case "paths":
-		v, err = s.paths(ctx, args)
-	default:
-		err = errors.New("that cannot be asked")
+func (s *space) answerTo(ctx context.Context, what string, args web.Args) (any, error) {
+	answer := map[string]func(context.Context, web.Args) (any, error){"timeline": s.timeline, "look": s.look, "diff": s.diff, "talk": s.talk, "operations": s.operations,
+		"history": s.history, "file": s.file, "health": s.health, "series": s.series, "now": s.now, "lines": s.lines, "sessions": s.sessions, "paths": s.paths}[what]
+	if answer == nil {
+		return nil, errors.New("that cannot be asked")
 	}
-	return v, err
+	return answer(ctx, args)
 }
 
 // pagePath is a path as the page says it: the bytes of one that is no UTF-8 come after //, in base64.
@@ -179,19 +152,10 @@ func (s *space) Mark(ctx context.Context, body json.RawMessage) (any, error) {
 		return nil, told(err)
 	}
 	var said string
-	switch {
-	case m.Name != nil:
+	if m.Name != nil {
 		said, err = s.Name(ctx, m.ID, *m.Name)
-	case m.Pinned != nil:
-		if l, lerr := s.Checkpoint(m.ID); lerr != nil {
-			err = lerr
-		} else if err = maintain.Pin(ctx, s.P, l.Checkpoint, *m.Pinned); *m.Pinned {
-			said = "pinned " + rows.Clipped(l) + ": gc keeps it"
-		} else {
-			said = "unpinned " + rows.Clipped(l)
-		}
-	default:
-		said, err = s.Pin(ctx, m.ID)
+	} else {
+		said, err = s.Pin(ctx, m.ID, m.Pinned)
 	}
 	return map[string]string{"said": said}, told(err)
 }

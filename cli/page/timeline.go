@@ -191,7 +191,7 @@ func (s *space) revertedTurn(ctx context.Context, r *timeline.Row) string {
 }
 
 // sessions names the sessions. It looks into their transcripts: for those who want to know.
-func (s *space) sessions(ctx context.Context) (any, error) {
+func (s *space) sessions(ctx context.Context, _ web.Args) (any, error) {
 	all, err := conversation.Sessions(ctx, s.P)
 	if err != nil {
 		return nil, err

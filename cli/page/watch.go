@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/web"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/timeline"
 )
@@ -60,9 +61,9 @@ func (s *space) Looked() string {
 }
 
 // now wants the tree looked at soon: the news tell what is found.
-func (s *space) now() any {
+func (s *space) now(context.Context, web.Args) (any, error) {
 	s.watch.hasten()
-	return map[string]string{"looked": s.Looked()}
+	return map[string]string{"looked": s.Looked()}, nil
 }
 
 // storeStamp says, by three stats, whether a store can be otherwise than it was: whoever watches asks it four times a

@@ -42,7 +42,7 @@ func (s *picking) answer(ctx context.Context, a screen.Ask) (out screen.Answer) 
 	case screen.AskDo:
 		out.Said, out.Plan, err = s.do(ctx, a.Plan)
 	case screen.AskPin:
-		out.Said, err = s.Pin(ctx, a.ID)
+		out.Said, err = s.Pin(ctx, a.ID, nil)
 	case screen.AskName:
 		out.Said, err = s.Name(ctx, a.ID, a.Text)
 	case screen.AskLog:

@@ -93,20 +93,26 @@ func (s *Source) Checkpoint(id string) (*project.Listed, error) {
 	return r.Checkpoint, nil
 }
 
-func (s *Source) Pin(ctx context.Context, id string) (string, error) {
+// Pin pins a checkpoint or takes its pin away; nil: the other of what it is.
+func (s *Source) Pin(ctx context.Context, id string, pinned *bool) (said string, err error) {
 	l, err := s.Checkpoint(id)
 	if err != nil {
 		return "", err
 	}
-	if err := maintain.Pin(ctx, s.P, l.Checkpoint, !l.Pinned); err != nil {
+	on := !l.Pinned
+	if pinned != nil {
+		on = *pinned
+	}
+	if err := maintain.Pin(ctx, s.P, l.Checkpoint, on); err != nil {
 		return "", err
 	}
-	if l.Pinned {
+	if !on {
 		return "unpinned " + rows.Clipped(l), nil
 	}
 	return "pinned " + rows.Clipped(l) + ": gc keeps it", nil
 }
 
+// Name names a checkpoint; "" takes its name away.
 func (s *Source) Name(ctx context.Context, id, name string) (string, error) {
 	l, err := s.Checkpoint(id)
 	if err != nil {

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -121,12 +122,15 @@ func (m *Picker) selected() (Row, bool) {
 
 // row is a row by its id.
 func (m *Picker) row(id string) (Row, bool) {
-	for _, r := range m.rows.List {
-		if r.ID == id {
-			return r, true
-		}
+	if i := slices.IndexFunc(m.rows.List, func(r Row) bool { return r.ID == id }); i >= 0 {
+		return m.rows.List[i], true
 	}
 	return Row{}, false
+}
+
+// shownAt is the place of a row among those that are shown, -1 for none.
+func (m *Picker) shownAt(id string) int {
+	return slices.IndexFunc(m.shown, func(n int) bool { return m.rows.List[n].ID == id })
 }
 
 // wanted is the look that the picture needs.
@@ -238,12 +242,8 @@ func (m *Picker) setRows(rows *Rows, a Ask) {
 	m.refilter()
 	m.cursor = 0
 	if had {
-		m.cursor = old
-		for i, n := range m.shown {
-			if m.rows.List[n].ID == was.ID {
-				m.cursor = i
-				break
-			}
+		if m.cursor = m.shownAt(was.ID); m.cursor < 0 {
+			m.cursor = old
 		}
 	}
 	m.reach(!rows.More)

@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
@@ -35,7 +34,7 @@ func (m *Picker) setFilter(text string) {
 	m.refilter()
 	m.cursor, m.top = 0, 0
 	if text == "" && ok { // of all rows, the one that was chosen among fewer
-		m.cursor = max(slices.IndexFunc(m.shown, func(i int) bool { return m.rows.List[i].ID == r.ID }), 0)
+		m.cursor = max(m.shownAt(r.ID), 0)
 	}
 	m.moved()
 }

@@ -258,22 +258,15 @@ func (m *Picker) hunksView(w, h int) []string {
 			tail = ": chosen"
 		}
 	}
-	out := []string{m.p.fit(Text(Bold, title+clipLeft(f.Path, max(w-len(title)-len(tail), 8))+tail), w, Plain)}
+	head := m.p.fit(Text(Bold, title+clipLeft(f.Path, max(w-len(title)-len(tail), 8))+tail), w, Plain)
 	h--
 	lines, starts := m.hunkLines(f.Raw, parts)
 	m.hunks.top = max(min(m.hunks.top, len(lines)-h), 0)
-	for i := m.hunks.top; i < m.hunks.top+h; i++ {
-		var l Line
-		if i < len(lines) {
-			l = lines[i]
-		}
-		under := Plain
-		if len(starts) > 0 && i == starts[m.hunks.at] {
-			under = Reverse
-		}
-		out = append(out, m.p.fit(l, w, under))
+	at := -1
+	if len(starts) > 0 {
+		at = starts[m.hunks.at]
 	}
-	return out
+	return append([]string{head}, m.window(lines, m.hunks.top, w, h, at)...)
 }
 
 // partIDs are the chosen hunks, as an Ask has them.

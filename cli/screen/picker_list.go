@@ -1,6 +1,10 @@
 package screen
 
-import "github.com/clipperhouse/displaywidth"
+import (
+	"slices"
+
+	"github.com/clipperhouse/displaywidth"
+)
 
 // listView is the list with the graph beside it.
 func (m *Picker) listView(w, h int) []string {
@@ -73,15 +77,13 @@ func (m *Picker) rowLine(at int, graph Line, w int) string {
 	under, cursor := Plain, Span{" ", Plain}
 	if at == m.cursor {
 		cursor = Span{">", Bold}
-		if m.focus == listPane || len(m.layoutSizes()) > 1 {
+		if m.focus == listPane || m.layout().shape != single {
 			under = Reverse
 		}
 	}
 	mark := Span{" ", Plain}
-	for _, id := range m.marks {
-		if id == r.ID {
-			mark = Span{"+", both(Bold, Yellow)}
-		}
+	if slices.Contains(m.marks, r.ID) {
+		mark = Span{"+", both(Bold, Yellow)}
 	}
 	number := r.N
 	if r.Pinned {
@@ -128,14 +130,4 @@ func (m *Picker) rowLine(at int, graph Line, w int) string {
 		l = append(l, Span{" " + cell(r.Note, note, true), Dim})
 	}
 	return m.p.fit(l, w, under)
-}
-
-// layoutSizes are the panes on the screen.
-func (m *Picker) layoutSizes() (on []pane) {
-	for p, s := range m.layout().size {
-		if s.h > 0 {
-			on = append(on, pane(p))
-		}
-	}
-	return on
 }

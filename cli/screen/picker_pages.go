@@ -6,15 +6,7 @@ import "fmt"
 func (m *Picker) page(lines []Line, w, h int) []string {
 	h = max(h, 0)
 	m.planAt = max(min(m.planAt, len(lines)-h), 0)
-	out := make([]string, 0, h)
-	for i := m.planAt; i < m.planAt+h; i++ {
-		var l Line
-		if i < len(lines) {
-			l = lines[i]
-		}
-		out = append(out, m.p.fit(l, w, Plain))
-	}
-	return out
+	return m.window(lines, m.planAt, w, h, -1)
 }
 
 // planLines are a plan: what is asked, what is moved, what goes, file by file.
@@ -22,42 +14,21 @@ func (m *Picker) planLines(w int) []Line {
 	if m.plan == nil {
 		return []Line{nil, Text(Dim, "  looking at the files…")}
 	}
-	var out []Line
-	for _, l := range m.plan.Facts {
-		out = append(out, wrapLine(l, w)...)
-	}
+	out := wrapped(m.plan.Facts, w)
 	if len(m.plan.Files) > 0 {
 		out = append(out, nil)
 	}
 	for _, f := range m.plan.Files {
-		l := Line{{"  " + cell(f.Status, 8, false), planStyle(f.Status)}, {f.Path, Plain}}
+		l := Line{{"  " + cell(f.Status, 8, false), statusStyle(f.Status)}, {f.Path, Plain}}
 		if c := fileCounts(f); c != nil {
 			l = append(append(l, Span{"  ", Plain}), c...)
 		}
 		out = append(out, l)
 	}
-	for i, l := range m.plan.Notes {
-		if i == 0 {
-			out = append(out, nil)
-		}
-		out = append(out, wrapLine(l, w)...)
+	if len(m.plan.Notes) > 0 {
+		out = append(append(out, nil), wrapped(m.plan.Notes, w)...)
 	}
 	return out
-}
-
-// wrapLine breaks a line of one or more spans at a width; only one of one span is broken.
-func wrapLine(l Line, w int) []Line { return wrapped([]Line{l}, w) }
-
-func planStyle(word string) Style {
-	switch word {
-	case "create":
-		return Green
-	case "delete":
-		return Red
-	case "skip":
-		return Dim
-	}
-	return Yellow
 }
 
 // planFoot is the question, or that there is none.
@@ -90,33 +61,20 @@ func (m *Picker) chooseView(w, h int) []string {
 	if some > 0 {
 		text += fmt.Sprintf(", parts of %d", some)
 	}
-	head := Text(Bold, text)
-	out := []string{m.p.fit(head, w, Plain)}
+	head := m.p.fit(Text(Bold, text), w, Plain)
 	h--
-	top := max(at-h+1, 0)
-	for i := top; i < top+h; i++ {
-		if i >= len(m.plan.Files) {
-			out = append(out, m.p.fit(nil, w, Plain))
-			continue
-		}
-		f := m.plan.Files[i]
-		cursor, box, under := "  ", "[ ] ", Plain
+	return append([]string{head}, m.windowOf(len(m.plan.Files), max(at-h+1, 0), w, h, at, func(i int) Line {
+		f, cursor, box, some := m.plan.Files[i], "  ", "[ ] ", ""
 		if i == at {
-			cursor, under = "> ", Reverse
+			cursor = "> "
 		}
-		some := ""
 		if n, of := m.hunkCount(f.Raw); m.checked[f.Raw] {
 			box = "[x] "
 		} else if n > 0 {
-			box, some = "[~] ", fmt.Sprintf("%d of %d hunks", n, of)
+			box, some = "[~] ", fmt.Sprintf("%d of %d hunks  ", n, of)
 		}
-		l := Line{{cursor, Bold}, {box, Plain}, {cell(f.Status, 8, false), planStyle(f.Status)}}
-		if some != "" {
-			l = append(l, Span{some + "  ", Cyan})
-		}
-		out = append(out, m.p.fit(append(l, Span{f.Path, Plain}), w, under))
-	}
-	return out
+		return Line{{cursor, Bold}, {box, Plain}, {cell(f.Status, 8, false), statusStyle(f.Status)}, {some, Cyan}, {f.Path, Plain}}
+	})...)
 }
 
 func (m *Picker) logLines() []Line {

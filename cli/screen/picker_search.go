@@ -67,15 +67,11 @@ func (m *Picker) reach(last bool) {
 	if m.goal == "" {
 		return
 	}
-	for i, n := range m.shown {
-		if m.rows.List[n].ID == m.goal {
-			m.cursor, m.goal = i, ""
-			m.moved()
-			m.showFile()
-			return
-		}
-	}
-	if last {
+	if i := m.shownAt(m.goal); i >= 0 {
+		m.cursor, m.goal = i, ""
+		m.moved()
+		m.showFile()
+	} else if last {
 		m.goal, m.seek = "", ""
 		m.said = Text(Plain, "that checkpoint is not in the timeline")
 	}
@@ -110,28 +106,21 @@ func (m *Picker) foundView(w, h int) []string {
 	case len(lines) == 1:
 		text = "  1 line with " + m.query
 	}
-	out := []string{m.p.fit(Text(Bold, text), w, Plain)}
+	head := m.p.fit(Text(Bold, text), w, Plain)
 	h--
 	at := max(min(m.planAt, len(lines)-1), 0)
-	for i := max(at-h+1, 0); len(out) <= h; i++ {
-		if i >= len(lines) {
-			out = append(out, m.p.fit(nil, w, Plain))
-			continue
-		}
-		f := lines[i]
-		cursor, under, status := "  ", Plain, Green
+	return append([]string{head}, m.windowOf(len(lines), max(at-h+1, 0), w, h, at, func(i int) Line {
+		f, cursor, status := lines[i], "  ", Green
 		if i == at {
-			cursor, under = "> ", Reverse
+			cursor = "> "
 		}
 		if f.Went != "" {
 			status = Red
 		}
 		place := fmt.Sprintf(":%d", f.Line)
 		room := max(w/3-len(place), 8)
-		l := Line{{cursor, Bold}, {cell(clipLeft(f.Path, room)+place, room+len(place), false) + " ", Plain}}
-		out = append(out, m.p.fit(append(l, Span{strings.TrimSpace(f.Text), status}), w, under))
-	}
-	return out
+		return Line{{cursor, Bold}, {cell(clipLeft(f.Path, room)+place, room+len(place), false) + " ", Plain}, {strings.TrimSpace(f.Text), status}}
+	})...)
 }
 
 // foundFoot says in which rows the line under the cursor came and went.

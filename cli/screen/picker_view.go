@@ -154,6 +154,12 @@ func (m *Picker) panesView(room int) []string {
 	}
 	l := arrange(m.w, room, m.focus, m.quiet)
 	draw := func(p pane) []string { return m.pane(p, l.size[p].w, l.size[p].h) }
+	titled := func(all ...pane) (out []string) {
+		for _, p := range all {
+			out = append(append(out, m.title(p, l.size[p].w)), draw(p)...)
+		}
+		return out
+	}
 	bar := m.p.Paint(Dim, m.rule("│", "|"))
 	switch l.shape {
 	case single:
@@ -167,17 +173,13 @@ func (m *Picker) panesView(room int) []string {
 		out = append(out, m.title(filesPane, files)+m.p.Paint(Dim, m.rule("┬", "+"))+m.title(diffPane, diff))
 		return append(out, beside(bar, draw(filesPane), draw(diffPane))...)
 	case side:
-		right := append([]string{m.title(filesPane, l.size[filesPane].w)}, draw(filesPane)...)
-		right = append(append(right, m.title(diffPane, l.size[diffPane].w)), draw(diffPane)...)
+		right := titled(filesPane, diffPane)
 		if l.size[talkPane].h > 0 {
-			right = append(append(right, m.title(talkPane, l.size[talkPane].w)), draw(talkPane)...)
+			right = append(right, titled(talkPane)...)
 		}
 		return beside(bar, draw(listPane), right)
 	}
-	middle := append([]string{m.title(filesPane, l.size[filesPane].w)}, draw(filesPane)...)
-	middle = append(append(middle, m.title(diffPane, l.size[diffPane].w)), draw(diffPane)...)
-	talk := append([]string{m.title(talkPane, l.size[talkPane].w)}, draw(talkPane)...)
-	return beside(bar, draw(listPane), middle, talk)
+	return beside(bar, draw(listPane), titled(filesPane, diffPane), titled(talkPane))
 }
 
 func (m *Picker) rule(box, ascii string) string {
@@ -281,14 +283,24 @@ func (m *Picker) pane(p pane, w, h int) []string {
 	if p != talkPane && p != filesPane {
 		m.offset[p] = top
 	}
-	out := make([]string, 0, h)
+	return m.window(lines, top, w, h, mark)
+}
+
+// window shows h lines from top on; marked is the line that the cursor is on, -1 for none.
+func (m *Picker) window(lines []Line, top, w, h, marked int) []string {
+	return m.windowOf(len(lines), top, w, h, marked, func(i int) Line { return lines[i] })
+}
+
+// windowOf is window for n lines that are made as they are shown.
+func (m *Picker) windowOf(n, top, w, h, marked int, line func(i int) Line) []string {
+	out := make([]string, 0, max(h, 0))
 	for i := top; i < top+h; i++ {
 		var l Line
-		if i < len(lines) {
-			l = lines[i]
-		}
 		under := Plain
-		if i == mark {
+		if i < n {
+			l = line(i)
+		}
+		if i == marked {
 			under = Reverse
 		}
 		out = append(out, m.p.fit(l, w, under))
@@ -339,12 +351,15 @@ func fileCounts(f File) (l Line) {
 	return l
 }
 
+// statusStyle is that of a file's letter, or of its word in a plan.
 func statusStyle(status string) Style {
 	switch status {
-	case "A":
+	case "A", "create":
 		return Green
-	case "D":
+	case "D", "delete":
 		return Red
+	case "skip":
+		return Dim
 	}
 	return Yellow
 }

@@ -44,7 +44,7 @@ func (p Painter) fit(l Line, width int, under Style) string {
 		}
 		text := s.Text
 		w := displaywidth.String(text)
-		if w > left || w == left && more(l[i+1:]) {
+		if w > left || w == left && l[i+1:].String() != "" {
 			text = cut(text, left)
 			w = displaywidth.String(text)
 			b.WriteString(p.Paint(both(under, s.Style), text))
@@ -58,15 +58,6 @@ func (p Painter) fit(l Line, width int, under Style) string {
 		b.WriteString(p.Paint(under, strings.Repeat(" ", left)))
 	}
 	return b.String()
-}
-
-func more(l Line) bool {
-	for _, s := range l {
-		if s.Text != "" {
-			return true
-		}
-	}
-	return false
 }
 
 // cut shortens a text that something comes after, or that is too long, to width columns.

@@ -148,7 +148,7 @@ type started struct {
 	Projects []Project `json:"projects,omitempty"`
 	ReadOnly bool      `json:"read_only"`
 	Project  string    `json:"project,omitempty"` // the one that Start is of
-	Start    any       `json:"start,omitempty"`   // as a Starter says; without it, the page asks
+	Start    any       `json:"start,omitempty"`   // of a Space; without it, the page asks
 }
 
 func (s *Server) start(ctx context.Context, project, token string) (started, error) {
@@ -161,12 +161,10 @@ func (s *Server) start(ctx context.Context, project, token string) (started, err
 		out.Project = all[0].ID
 	}
 	if p, err := s.o.Source.Space(ctx, out.Project); err == nil {
-		if p, ok := p.(Starter); ok {
-			ctx, cancel := context.WithTimeout(ctx, startTime)
-			defer cancel()
-			if v, err := p.Start(ctx); err == nil {
-				out.Start = v
-			}
+		ctx, cancel := context.WithTimeout(ctx, startTime)
+		defer cancel()
+		if v, err := p.Start(ctx); err == nil {
+			out.Start = v
 		}
 	}
 	return out, nil

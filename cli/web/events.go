@@ -35,10 +35,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p Space) {
 		case word != last || first:
 			event["news"] = word
 		}
-		if l, ok := p.(Looker); ok && err == nil {
-			if at := l.Looked(); at != "" {
-				event["looked"] = at
-			}
+		if at := p.Looked(); err == nil && at != "" {
+			event["looked"] = at
 		}
 		if word != last || first || time.Since(quiet) > aliveEvery {
 			if json.NewEncoder(out).Encode(event) != nil {

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"io"
 	"log"
 	"net"
 	"net/http"
@@ -106,7 +107,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	srv := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: headerTime, MaxHeaderBytes: maxHeader, IdleTimeout: quietTime, WriteTimeout: s.writeTime,
 		BaseContext: func(net.Listener) context.Context { return ctx },
-		ErrorLog:    log.New(discard{}, "", 0),
+		ErrorLog:    log.New(io.Discard, "", 0),
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -148,7 +149,3 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	<-ended
 	return err
 }
-
-type discard struct{}
-
-func (discard) Write(b []byte) (int, error) { return len(b), nil }

@@ -49,6 +49,8 @@ func (teapot) Error() string { return "no" }
 func (teapot) Status() int   { return http.StatusTeapot }
 func (teapot) Hint() string  { return "tea" }
 
+func (s *fakeSpace) Start(context.Context) (any, error) { return nil, s.err }
+func (s *fakeSpace) Looked() string                     { return "" }
 func (s *fakeSpace) News(context.Context) (string, error) {
 	select {
 	case n := <-s.news:

@@ -24,6 +24,10 @@ type Project struct {
 
 // Space answers questions about one project. An answer is marshalled as it is.
 type Space interface {
+	// Start is what a page asks for first, so that it need not; nil for nothing.
+	Start(ctx context.Context) (any, error)
+	// Looked is when the files were last looked at, as an answer says a time; "" for never.
+	Looked() string
 	// News is a word that changes when the log does, or what a row can say.
 	News(ctx context.Context) (string, error)
 	// Ask answers a question that changes nothing. args are a request's query.
@@ -39,14 +43,6 @@ type Space interface {
 	Apply(ctx context.Context, plan string) (done, changed any, err error)
 	// Mark names or pins.
 	Mark(ctx context.Context, mark json.RawMessage) (any, error)
-}
-
-// Looker is a Space that says when it last looked at the files as they are, as an answer says a time; "" for never.
-type Looker interface{ Looked() string }
-
-// Starter is a Space that knows what a page asks for first, so that it need not.
-type Starter interface {
-	Start(ctx context.Context) (any, error)
 }
 
 // Raw is a version of a file.
