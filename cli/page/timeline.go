@@ -13,6 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/cli/web"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/graph"
 	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
@@ -22,7 +23,7 @@ import (
 type timelineView struct {
 	Rows     []rowView     `json:"rows"`              // null with Columns
 	Columns  *columnsView  `json:"columns,omitempty"` // the rows as columns, where they are asked for so
-	Graph    *screen.Graph `json:"graph"`
+	Graph    *graph.Graph  `json:"graph"`
 	Sessions []sessionView `json:"sessions,omitempty"` // of a page that is a file; else they are asked for
 	Total    int           `json:"total"`              // checkpoints in all
 	More     bool          `json:"more"`               // these are the first

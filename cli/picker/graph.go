@@ -3,15 +3,14 @@ package picker
 import (
 	"math"
 
-	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/graph"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// Graph is the graph of the rows, as the screen draws it.
-func Graph(rows []*timeline.Row, sessions []graph.Session, ops []manifest.Operation) *screen.Graph {
+// Graph is the graph of the rows.
+func Graph(rows []*timeline.Row, sessions []graph.Session, ops []manifest.Operation) *graph.Graph {
 	places := make([]graph.Row, len(rows))
 	of := map[manifest.CheckpointID]string{} // sessions of checkpoints
 	shown := map[uint64]bool{}               // operations that have a row: those that were taken back at once have none
@@ -54,13 +53,5 @@ func Graph(rows []*timeline.Row, sessions []graph.Session, ops []manifest.Operat
 	for _, fork := range at {
 		sessions = append(sessions, fork)
 	}
-	g := graph.Of(places, sessions, moves)
-	out := &screen.Graph{Columns: g.Columns, Tracks: g.Tracks, Column: g.Column}
-	for _, l := range g.Lanes {
-		out.Lanes = append(out.Lanes, screen.GraphLane{Column: l.Column, Top: l.Top, Bottom: l.Bottom, Fork: l.Fork})
-	}
-	for _, a := range g.Arcs {
-		out.Arcs = append(out.Arcs, screen.GraphArc{Track: a.Track, From: a.From, To: a.To, Undone: a.Undone})
-	}
-	return out
+	return graph.Of(places, sessions, moves)
 }

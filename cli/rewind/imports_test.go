@@ -27,7 +27,7 @@ var allowed = map[string][]string{
 
 // inside says it of the packages below cli, hookio and manifest.
 var inside = map[string][]string{
-	"cli/screen":      {},
+	"cli/screen":      {"engine/graph"},
 	"cli/web":         {},
 	"hookio/shell":    {},
 	"hookio/jsonscan": {},

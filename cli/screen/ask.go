@@ -1,6 +1,10 @@
 package screen
 
-import "context"
+import (
+	"context"
+
+	"github.com/rewind-cli/rewind/engine/graph"
+)
 
 // Source answers what the picker asks. It is called beside the drawing; a look is called off when the
 // cursor moves on. It gives up when ctx ends.
@@ -90,7 +94,7 @@ type Answer struct {
 type Rows struct {
 	Folded int // rows without news that were left out
 	List   []Row
-	Graph  *Graph
+	Graph  *graph.Graph
 	Where  string // project, and session in its scope
 	Total  int    // checkpoints in all
 	More   bool   // List is the beginning only

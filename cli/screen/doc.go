@@ -1,5 +1,5 @@
 // Package screen is what a command shows a person: colours, tables, and the picker. Keys go in,
-// lines come out.
+// lines come out. Of the engine it knows only the graph, as numbers.
 //
 //  1. A Picker is the state of the timeline: key changes it, take takes an answer in, view draws it.
 //     It is a function of the state alone, so that tests need no terminal.

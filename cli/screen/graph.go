@@ -1,23 +1,6 @@
 package screen
 
-// Graph is lanes and arcs beside the rows, as numbers. Rows are named by their index.
-type Graph struct {
-	Columns int
-	Tracks  int
-	Column  []int // of each row
-	Lanes   []GraphLane
-	Arcs    []GraphArc
-}
-
-// GraphLane is a line from row Top down to row Bottom, and on to row Fork, where it joins that
-// row's own column; -1 for no such row.
-type GraphLane struct{ Column, Top, Bottom, Fork int }
-
-// GraphArc is a way back, from row From down to row To.
-type GraphArc struct {
-	Track, From, To int
-	Undone          bool
-}
+import "github.com/rewind-cli/rewind/engine/graph"
 
 // glyphs are the characters that a graph is drawn with.
 type glyphs struct {
@@ -34,9 +17,9 @@ const (
 	mostTracks = 4
 )
 
-// window draws the rows from top on, n of them; node is the character of a row. All lines have
+// drawGraph draws the rows from top on, n of them; node is the character of a row. All lines have
 // the same width.
-func (g *Graph) window(top, n int, ascii bool, room int, node func(row int) (string, Style)) []Line {
+func drawGraph(g *graph.Graph, top, n int, ascii bool, room int, node func(row int) (string, Style)) []Line {
 	k := &boxGlyphs
 	if ascii {
 		k = &asciiGlyphs
@@ -45,9 +28,9 @@ func (g *Graph) window(top, n int, ascii bool, room int, node func(row int) (str
 	if lanes+tracks > room {
 		tracks = max(room-lanes, 0)
 	}
-	lines := make([][]Span, n)
+	lines := make([]Line, n)
 	for i := range lines {
-		lines[i] = make([]Span, lanes+tracks)
+		lines[i] = make(Line, lanes+tracks)
 		for j := range lines[i] {
 			lines[i][j].Text = " "
 		}
@@ -58,11 +41,10 @@ func (g *Graph) window(top, n int, ascii bool, room int, node func(row int) (str
 		}
 	}
 	for _, l := range g.Lanes {
-		end := max(l.Bottom, l.Fork)
-		if end < top || l.Top >= top+n {
+		if l.End() < top || l.Top >= top+n {
 			continue
 		}
-		for row := max(l.Top, top); row <= min(end, top+n-1); row++ {
+		for row := max(l.Top, top); row <= min(l.End(), top+n-1); row++ {
 			set(row, l.Column, k.lane, laneStyle(l.Column))
 		}
 	}
@@ -91,16 +73,12 @@ func (g *Graph) window(top, n int, ascii bool, room int, node func(row int) (str
 			set(row, min(g.Column[row], lanes-1), s, both(style, laneStyle(g.Column[row])))
 		}
 	}
-	g.arcs(lines, top, lanes, tracks, k)
-	out := make([]Line, n)
-	for i := range lines {
-		out[i] = lines[i]
-	}
-	return out
+	drawArcs(g, lines, top, lanes, tracks, k)
+	return lines
 }
 
-// arcs draws the ways back, at the right of the lanes.
-func (g *Graph) arcs(lines [][]Span, top, lanes, tracks int, k *glyphs) {
+// drawArcs draws the ways back, at the right of the lanes.
+func drawArcs(g *graph.Graph, lines []Line, top, lanes, tracks int, k *glyphs) {
 	for _, a := range g.Arcs {
 		if a.Track >= tracks || a.To < top || a.From >= top+len(lines) {
 			continue

@@ -3,6 +3,8 @@ package screen
 import (
 	"slices"
 	"strings"
+
+	"github.com/rewind-cli/rewind/engine/graph"
 )
 
 // Picker is the state of the timeline at a terminal. It knows no terminal: keys and answers go in,
@@ -236,7 +238,7 @@ func (m *Picker) setRows(rows *Rows, a Ask) {
 	old := m.cursor
 	m.rows, m.loaded = *rows, true
 	if m.rows.Graph == nil {
-		m.rows.Graph = &Graph{}
+		m.rows.Graph = &graph.Graph{}
 	}
 	m.measure()
 	m.refilter()

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/rewind-cli/rewind/engine/graph"
 )
 
 // story is a project with everything that a row can have.
@@ -21,8 +23,8 @@ func story() (*Rows, *Look) {
 		{ID: "k5", N: "5", Age: "1h", Why: "prompt", Text: "add tz", Note: "+1", Prompt: true},
 		{ID: "k6", Age: "2h", Why: "safety", Text: "before restore", Dim: true},
 		{ID: "k7", N: "6", Age: "14d", Why: "mcp__a_tool_with_a_long_name", Text: `a\x1b[31m name ` + strings.Repeat("that does not end ", 20)},
-	}, Graph: &Graph{Columns: 2, Tracks: 1, Column: []int{0, 0, 0, 0, 1, 1, 1, 1, 1},
-		Lanes: []GraphLane{{0, 0, 3, 6}, {1, 4, 8, -1}}, Arcs: []GraphArc{{0, 3, 6, false}}}}
+	}, Graph: &graph.Graph{Columns: 2, Tracks: 1, Column: []int{0, 0, 0, 0, 1, 1, 1, 1, 1},
+		Lanes: []graph.Lane{{Bottom: 3, Fork: 6}, {Column: 1, Top: 4, Bottom: 8, Fork: -1}}, Arcs: []graph.Arc{{From: 3, To: 6}}}}
 	look := &Look{Title: "what it did", Files: []File{
 		{Path: "cli/screen/a_directory_with_a_long_name/picker.go", Status: "M", Plus: 4, Minus: 1},
 		{Path: "engine/世界.go", Status: "A", Plus: 120, At: 9}, {Path: "old", Status: "D", Minus: 2, At: 30}},

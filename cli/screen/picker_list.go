@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/clipperhouse/displaywidth"
+	"github.com/rewind-cli/rewind/engine/graph"
 )
 
 // listView is the list with the graph beside it.
@@ -58,10 +59,10 @@ func (m *Picker) graphCells(n, w int) []Line {
 	}
 	g := m.rows.Graph
 	if g == nil {
-		g = &Graph{}
+		g = &graph.Graph{}
 	}
 	if m.filter == "" {
-		return g.window(m.top, n, m.ascii, room, node)
+		return drawGraph(g, m.top, n, m.ascii, room, node)
 	}
 	out := make([]Line, n)
 	for i := range out {

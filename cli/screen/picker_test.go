@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
+	"github.com/rewind-cli/rewind/engine/graph"
 	"pgregory.net/rapid"
 )
 
@@ -51,7 +52,7 @@ func TestDecodeKeys(t *testing.T) {
 
 // numbered are n rows, each fifth of them a prompt, in one lane.
 func numbered(n int) *Rows {
-	rows := &Rows{List: make([]Row, n), Graph: &Graph{Columns: 1, Column: make([]int, n)}, Where: "proj", Total: n}
+	rows := &Rows{List: make([]Row, n), Graph: &graph.Graph{Columns: 1, Column: make([]int, n)}, Where: "proj", Total: n}
 	for i := range rows.List {
 		r := &rows.List[i]
 		r.ID, r.N, r.Age, r.Why, r.Prompt = fmt.Sprintf("id%d", i+1), strconv.Itoa(i+1), strconv.Itoa(i%60)+"m", "manual", i%5 == 4

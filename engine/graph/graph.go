@@ -46,7 +46,7 @@ type Graph struct {
 
 // Lane is the line of one session, from its newest row down.
 type Lane struct {
-	Session     string
+	Session     string `json:"-"`
 	Column      int
 	Top, Bottom int // its newest and its oldest row
 	Fork        int // the row below that it was forked at; -1 where that is not among the rows
@@ -57,8 +57,8 @@ func (l Lane) End() int { return max(l.Bottom, l.Fork) }
 
 // Arc is one operation, drawn from the row that stands after it down to its target.
 type Arc struct {
-	Kind     Kind
-	Seq      uint64
+	Kind     Kind   `json:"-"`
+	Seq      uint64 `json:"-"`
 	Track    int
 	From, To int // rows; From is 0 too where no row is newer
 	Undone   bool
