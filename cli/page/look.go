@@ -69,7 +69,7 @@ func (s *space) look(ctx context.Context, args web.Args) (any, error) {
 
 // lookAt is what a row changed, or what differs between it and another; room is how many bytes of patches are left.
 func (s *space) lookAt(ctx context.Context, r *timeline.Row, other string, room *int) (*filesView, error) {
-	files, title, err := s.differing(ctx, r, other)
+	files, title, err := s.Differing(ctx, r, other)
 	if err != nil {
 		return nil, err
 	}
@@ -105,32 +105,6 @@ func (s *space) lookAt(ctx context.Context, r *timeline.Row, other string, room 
 	return out, nil
 }
 
-// differing are the files between two rows, between a row and now, or those that a row changed.
-func (s *space) differing(ctx context.Context, r *timeline.Row, other string) ([]inspect.FileDiff, string, error) {
-	from := r.Checkpoint
-	switch {
-	case other == "":
-		files, err := s.OwnFiles(ctx, r)
-		return files, picker.LookTitle(r), err
-	case from == nil:
-		return nil, "", &app.StaleError{What: "checkpoint", Name: picker.BareRow(r, timeline.Counts{}).ID}
-	case other == "@":
-		files, err := s.Differing(ctx, from.Checkpoint, nil)
-		return files, "from " + rows.Clipped(from) + " to now", err
-	default:
-		older := from
-		newer, err := s.Checkpoint(other)
-		if err != nil {
-			return nil, "", err
-		}
-		if older.Seq > newer.Seq {
-			older, newer = newer, older
-		}
-		files, err := s.Differing(ctx, older.Checkpoint, &newer.Checkpoint)
-		return files, "from " + rows.Clipped(older) + " to " + rows.Clipped(newer), err
-	}
-}
-
 // mixed reports whether a file is of several, or could be.
 func mixed(o attribution.Owner) bool { return len(o.Also) > 0 || o.AlsoOutside }
 
@@ -156,7 +130,7 @@ func (s *space) changeOf(ctx context.Context, args web.Args, path string) (*time
 	if err != nil {
 		return nil, nil, err
 	}
-	files, _, err := s.differing(ctx, r, args("other"))
+	files, _, err := s.Differing(ctx, r, args("other"))
 	for i := range files {
 		if files[i].Path == path {
 			return r, &files[i], err

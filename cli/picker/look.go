@@ -31,43 +31,48 @@ func (s *picking) lookAt(ctx context.Context, a screen.Ask) (*screen.Look, error
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case a.Other != "":
-		older, err := s.Checkpoint(a.ID)
-		if err != nil {
-			return nil, err
-		}
-		newer, err := s.Checkpoint(a.Other)
-		if err != nil {
-			return nil, err
-		}
-		if older.Seq > newer.Seq {
-			older, newer = newer, older
-		}
-		return s.between(ctx, "from "+rows.Clipped(older)+" to "+rows.Clipped(newer), older.Checkpoint, &newer.Checkpoint)
-	case a.Now:
-		l, err := s.between(ctx, "from "+rows.Clipped(r.Checkpoint)+" to now", r.Checkpoint.Checkpoint, nil)
-		if err == nil {
-			l.Talk, l.Here = s.talk(ctx, r)
-		}
-		return l, err
+	other := a.Other
+	if other == "" && a.Now {
+		other = "@"
 	}
-	return s.own(ctx, r)
-}
-
-// between is what differs between two checkpoints, or from one to the working tree.
-func (s *picking) between(ctx context.Context, title string, from manifest.Checkpoint, to *manifest.Checkpoint) (*screen.Look, error) {
-	files, err := s.Differing(ctx, from, to)
+	files, title, err := s.Differing(ctx, r, other)
 	if err != nil {
 		return nil, err
 	}
 	out := &screen.Look{Title: title}
 	showFiles(out, files)
+	if a.Other == "" {
+		out.Talk, out.Here = s.talk(ctx, r)
+	}
 	return out, nil
 }
 
-// Differing are the files that differ, with patches where they are not many.
-func (s *Source) Differing(ctx context.Context, from manifest.Checkpoint, to *manifest.Checkpoint) ([]inspect.FileDiff, error) {
+// Differing are the files between two rows, between a row and now ("@"), or those that a row changed (""), under a title.
+func (s *Source) Differing(ctx context.Context, r *timeline.Row, other string) ([]inspect.FileDiff, string, error) {
+	from := r.Checkpoint
+	switch {
+	case other == "":
+		files, err := s.OwnFiles(ctx, r)
+		return files, LookTitle(r), err
+	case from == nil:
+		return nil, "", &app.StaleError{What: "checkpoint", Name: BareRow(r, timeline.Counts{}).ID}
+	case other == "@":
+		files, err := s.between(ctx, from.Checkpoint, nil)
+		return files, "from " + rows.Clipped(from) + " to now", err
+	}
+	to, err := s.Checkpoint(other)
+	if err != nil {
+		return nil, "", err
+	}
+	if from.Seq > to.Seq {
+		from, to = to, from
+	}
+	files, err := s.between(ctx, from.Checkpoint, &to.Checkpoint)
+	return files, "from " + rows.Clipped(from) + " to " + rows.Clipped(to), err
+}
+
+// between are the files that differ, with patches where they are not many; to is nil for the working tree.
+func (s *Source) between(ctx context.Context, from manifest.Checkpoint, to *manifest.Checkpoint) ([]inspect.FileDiff, error) {
 	o := inspect.DiffOptions{A: from, B: to}
 	files, err := inspect.Diff(ctx, s.P, o)
 	if err == nil && len(files) <= MostPatched {
@@ -77,25 +82,13 @@ func (s *Source) Differing(ctx context.Context, from manifest.Checkpoint, to *ma
 	return files, err
 }
 
-// own are the changes of a row itself.
-func (s *picking) own(ctx context.Context, r *timeline.Row) (*screen.Look, error) {
-	files, err := s.OwnFiles(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	out := &screen.Look{Title: LookTitle(r)}
-	showFiles(out, files)
-	out.Talk, out.Here = s.talk(ctx, r)
-	return out, nil
-}
-
 // OwnFiles are the files that a row changed, with patches of the first of them.
 func (s *Source) OwnFiles(ctx context.Context, r *timeline.Row) ([]inspect.FileDiff, error) {
 	switch {
 	case r.To == nil:
 		return nil, nil
 	case r.To.Now && r.From != nil && r.From.ID != (manifest.CheckpointID{}):
-		return s.Differing(ctx, manifest.Checkpoint{ID: r.From.ID}, nil)
+		return s.between(ctx, manifest.Checkpoint{ID: r.From.ID}, nil)
 	}
 	return s.changed(ctx, r, s.Present())
 }

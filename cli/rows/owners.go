@@ -84,11 +84,7 @@ func ViewOwnerWork(w *attribution.Work) OwnerWorkView {
 }
 
 // OwnedChangesView is ChangesView with who changed each path.
-type OwnedChangesView struct {
-	Added    []ownedDiffView `json:"added"`
-	Modified []ownedDiffView `json:"modified"`
-	Deleted  []ownedDiffView `json:"deleted"`
-}
+type OwnedChangesView struct{ byLetter[ownedDiffView] }
 
 type ownedDiffView struct {
 	diffView
@@ -96,20 +92,13 @@ type ownedDiffView struct {
 }
 
 func ViewOwned(changes []manifest.Change, whose Owned) OwnedChangesView {
-	v := OwnedChangesView{[]ownedDiffView{}, []ownedDiffView{}, []ownedDiffView{}}
+	v := OwnedChangesView{newByLetter[ownedDiffView]()}
 	for _, ch := range changes {
 		d := ownedDiffView{diffView: diffView{PathView: app.ViewPath(ch.Path), Precious: ch.Precious()}}
 		if o, ok := whose[ch.Path]; ok {
 			d.ownerView = viewOwner(o)
 		}
-		switch Letter(ch) {
-		case 'A':
-			v.Added = append(v.Added, d)
-		case 'D':
-			v.Deleted = append(v.Deleted, d)
-		default:
-			v.Modified = append(v.Modified, d)
-		}
+		v.add(Letter(ch), d)
 	}
 	return v
 }

@@ -171,10 +171,26 @@ type EntriesView struct {
 }
 
 // ChangesView is what differs, as show and diff print it.
-type ChangesView struct {
-	Added    []diffView `json:"added"`
-	Modified []diffView `json:"modified"`
-	Deleted  []diffView `json:"deleted"`
+type ChangesView struct{ byLetter[diffView] }
+
+// byLetter are paths by what happened to them.
+type byLetter[D any] struct {
+	Added    []D `json:"added"`
+	Modified []D `json:"modified"`
+	Deleted  []D `json:"deleted"`
+}
+
+func newByLetter[D any]() byLetter[D] { return byLetter[D]{[]D{}, []D{}, []D{}} }
+
+func (v *byLetter[D]) add(letter byte, d D) {
+	switch letter {
+	case 'A':
+		v.Added = append(v.Added, d)
+	case 'D':
+		v.Deleted = append(v.Deleted, d)
+	default:
+		v.Modified = append(v.Modified, d)
+	}
 }
 
 type diffView struct {
@@ -222,18 +238,11 @@ func (v *ChangesView) AddDiff(f inspect.FileDiff, patched bool) {
 
 func (v *ChangesView) Add(c manifest.Change, patch *string) {
 	d := diffView{PathView: app.ViewPath(c.Path), Patch: patch, Precious: c.Precious()}
-	switch Letter(c) {
-	case 'A':
-		v.Added = append(v.Added, d)
-	case 'D':
-		v.Deleted = append(v.Deleted, d)
-	default:
-		v.Modified = append(v.Modified, d)
-	}
+	v.add(Letter(c), d)
 }
 
 func NewChangesView() ChangesView {
-	return ChangesView{Added: []diffView{}, Modified: []diffView{}, Deleted: []diffView{}}
+	return ChangesView{newByLetter[diffView]()}
 }
 
 // Letter is git's: A added, D deleted, T another kind, M modified.

@@ -79,36 +79,23 @@ func (t *Table) widths() []int {
 
 func (t *Table) line(p Painter, widths []int, cells []string, title bool, emit func(string)) {
 	var b strings.Builder
-	pad := 0
-	first := true
+	pad := -Gap // spaces before the next text
 	for i, cell := range cells {
-		w := widths[i]
-		if w == 0 {
+		if widths[i] == 0 {
 			continue
 		}
-		cell = Clip(cell, w)
-		space := w - displaywidth.String(cell)
-		if !first {
-			pad += Gap
+		cell = Clip(cell, widths[i])
+		space, style := widths[i]-displaywidth.String(cell), t.Columns[i].Style
+		if title {
+			style = Dim
 		}
-		first = false
+		pad += Gap
 		if t.Columns[i].Right {
-			pad += space
-			space = 0
+			pad, space = pad+space, 0
 		}
 		if cell != "" {
-			b.WriteString(strings.Repeat(" ", pad))
+			b.WriteString(strings.Repeat(" ", pad) + p.Paint(style, cell))
 			pad = 0
-			if title {
-				b.WriteString(p.Paint(Dim, cell))
-			} else {
-				b.WriteString(p.Paint(t.Columns[i].Style, cell))
-			}
-		} else {
-			space = w
-			if t.Columns[i].Right {
-				space = 0
-			}
 		}
 		pad += space
 	}
