@@ -1,3 +1,3 @@
-// Package picker answers what the picker on the screen asks, and what the page asks alike: rows, what a row changed, and
-// plans that are shown before they are done. Package screen draws; Source works with the project, one question at a time.
+// Package picker answers what the picker on the screen asks. Package screen draws; Source knows the rows of a project and
+// what each changed, for the page too, and works with the project one question at a time. Plans come from package plan.
 package picker
