@@ -10,7 +10,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/web"
 )
 
-// A page asks for the first rows, what the row that it opens at did and what was said, and then for all rows. They are
+// A page asks for the first rows, the changes and the conversation of the row that it opens at, and then for all rows. They are
 // made before it asks: while a browser starts, and while the page draws what it has.
 
 const (
@@ -45,7 +45,7 @@ type ahead struct {
 	made   time.Time
 	all    *allAhead
 	allAt  time.Time
-	making chan struct{} // closed when all is there; nil: nobody makes it
+	making chan struct{} // closed when all rows are there; nil: they are not being made
 }
 
 // allAhead are all rows, as they are sent.
@@ -82,7 +82,7 @@ func (s *space) Start(ctx context.Context) (any, error) {
 	defer release()
 	at, err := s.LogAt()
 	if err != nil {
-		return nil, told(err)
+		return nil, explained(err)
 	}
 	defer s.makeAll()
 	a := &s.ahead
@@ -98,7 +98,7 @@ func (s *space) Start(ctx context.Context) (any, error) {
 		return kept, nil
 	}
 	v, err := s.startNow(ctx)
-	return v, told(err)
+	return v, explained(err)
 }
 
 // startNow makes it, and keeps it for who asks next. The caller has taken the project.
@@ -150,8 +150,8 @@ func (r *rowView) changes() bool {
 	return r.Changes != nil && *r.Changes != countsView{} || r.Then != nil
 }
 
-// makeAll makes all rows, unless they are there or being made, or nothing runs by itself. It takes the project from
-// nobody: rows are only read.
+// makeAll makes all rows, unless they are there or being made, or nothing runs by itself. It does not take the project,
+// since rows are only read.
 func (s *space) makeAll() {
 	a := &s.ahead
 	a.mu.Lock()

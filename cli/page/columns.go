@@ -8,9 +8,9 @@ import (
 	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
-// columnsView are many rows: a fifth of the bytes that a row by itself takes, made and read in a fifth of the time. What is
-// said often is said once, and named by its place; what grows or falls from row to row by its steps. rowsOf in timeline.js
-// reads it.
+// columnsView are many rows: a fifth of the bytes of as many single rows, made and read in a fifth of the time. A text
+// that many rows have is in a table once, and rows have its index; numbers that grow or fall from row to row are their
+// differences. rowsOf in timeline.js reads it.
 type columnsView struct {
 	Count   int          `json:"count"`
 	IDs     string       `json:"ids"`     // with a space between them

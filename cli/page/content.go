@@ -75,13 +75,13 @@ func (s *space) Raw(ctx context.Context, args web.Args) (*web.Raw, error) {
 		return nil, err
 	}
 	if err := s.Know(ctx, args("id")); err != nil {
-		return nil, told(err)
+		return nil, explained(err)
 	}
 	out, err := s.raw(ctx, args)
 	if s.outdated(ctx, err) {
 		out, err = s.raw(ctx, args)
 	}
-	return out, told(err)
+	return out, explained(err)
 }
 
 func (s *space) raw(ctx context.Context, args web.Args) (*web.Raw, error) {

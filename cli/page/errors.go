@@ -30,9 +30,9 @@ func (e *failure) Status() int { return e.status }
 
 func (e *failure) Hint() string { return e.shown.Hint }
 
-// told returns an error with the command line's message and a hint that the page can follow. A status from 500 on is a fault,
+// explained returns an error with the command line's message and a hint that the page can follow. A status from 500 on is a fault,
 // of the store, the disk or the machine; whatever comes of what is asked, or of what happened meanwhile, is below.
-func told(err error) error {
+func explained(err error) error {
 	if err == nil {
 		return nil
 	}

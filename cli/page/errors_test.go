@@ -66,7 +66,7 @@ func TestUIStatusOfErrors(t *testing.T) {
 		{syscall.EIO, 500, ""},
 	} {
 		var f *failure
-		if err := told(fmt.Errorf("outer: %w", c.err)); !errors.As(err, &f) || f.Status() != c.status || !strings.Contains(f.Hint(), c.hint) {
+		if err := explained(fmt.Errorf("outer: %w", c.err)); !errors.As(err, &f) || f.Status() != c.status || !strings.Contains(f.Hint(), c.hint) {
 			t.Errorf("%T: %d, hint %q; want %d %q", c.err, f.Status(), f.Hint(), c.status, c.hint)
 		}
 	}

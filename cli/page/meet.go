@@ -60,8 +60,8 @@ func meetingOf(env account.Env) *meeting {
 	return &meeting{filepath.Join(dir, lockName), filepath.Join(dir, socketName)}
 }
 
-// meet takes the first place, or asks whoever has it. Both nil: this one stays alone, and why, where a person wants to
-// know. Error: only that of ctx.
+// meet takes the first place, or asks the process that has it. If both first and met are nil, this process serves alone, and
+// why is the reason if a person wants to know it. Error: only that of ctx.
 func (m *meeting) meet(ctx context.Context, ask joinAsk) (first *account.FileLock, met *joinAnswer, why string, err error) {
 	for until := time.Now().Add(meetFor); ; {
 		first, err := account.LockFile(account.Expired, m.lock, "ui", true)
@@ -88,7 +88,7 @@ func (m *meeting) meet(ctx context.Context, ask joinAsk) (first *account.FileLoc
 	}
 }
 
-// ask asks whoever listens. A socket that is not this user's is not spoken to.
+// ask asks the process that listens. It does not use a socket of another user.
 func (m *meeting) ask(ask joinAsk) (*joinAnswer, error) {
 	info, err := os.Lstat(m.socket)
 	if err != nil {

@@ -22,7 +22,7 @@ type pathView struct {
 	Gone bool `json:"gone,omitempty"` // it is not in the newest checkpoint
 }
 
-// mostPaths bounds one answer: whoever looks for a file types more of its name.
+// mostPaths bounds one answer: a person who looks for a file types more of its name.
 const mostPaths = 1000
 
 // paths finds files by their paths, in the order of these; every word of the question must be in a path, in whatever case.

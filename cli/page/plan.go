@@ -62,7 +62,7 @@ type planFileView struct {
 func (s *space) Plan(ctx context.Context, body json.RawMessage) (any, error) {
 	a, err := planBody(body)
 	if err != nil {
-		return nil, told(err)
+		return nil, explained(err)
 	}
 	release, err := s.take(ctx)
 	if err != nil {
@@ -70,10 +70,10 @@ func (s *space) Plan(ctx context.Context, body json.RawMessage) (any, error) {
 	}
 	defer release()
 	if err := s.Know(ctx, a.ID); err != nil {
-		return nil, told(err)
+		return nil, explained(err)
 	}
 	v, err := s.planOf(ctx, a)
-	return v, told(err)
+	return v, explained(err)
 }
 
 // planOf makes the plan of an action. Of all but some paths, it is made of all of them first, and then of those that are left.
@@ -197,13 +197,13 @@ func (s *space) Apply(ctx context.Context, id string) (done, changed any, err er
 	defer release()
 	n, err := strconv.Atoi(id)
 	if err != nil {
-		return nil, nil, told(&app.StaleError{What: "plan", Name: id})
+		return nil, nil, explained(&app.StaleError{What: "plan", Name: id})
 	}
 	// A page that goes away meanwhile does not end what it asked for.
 	did, now, why, err := s.plans.Do(context.WithoutCancel(ctx), n)
 	switch {
 	case err != nil:
-		return nil, nil, told(err)
+		return nil, nil, explained(err)
 	case now != nil:
 		v := viewPlan(now)
 		v.Changed = why

@@ -138,7 +138,7 @@ func (s *source) Space(ctx context.Context, name string) (web.Space, error) {
 func (s *source) open(ctx context.Context, id account.StoreID) (*space, error) {
 	all, err := account.KnownStores(s.c.Env)
 	if err != nil {
-		return nil, told(err)
+		return nil, explained(err)
 	}
 	at := slices.IndexFunc(all, func(k account.KnownStore) bool { return k.ID == id })
 	if at < 0 {
@@ -153,7 +153,7 @@ func (s *source) open(ctx context.Context, id account.StoreID) (*space, error) {
 	c.Session, c.Root, c.Project, c.Env.Asked = "", k.Root, nil, ""
 	p, err := project.Open(ctx, project.OpenOptions{Env: c.Env, Root: k.Root})
 	if err != nil {
-		return nil, told(err)
+		return nil, explained(err)
 	}
 	if p.ID != id {
 		_ = p.Close()

@@ -34,7 +34,7 @@ var secretForms = []string{
 // secretBegun is how those begin, at the end of a text that was cut.
 const secretBegun = `(?:-----BEGIN|AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|\bsk-|[rs]k_live_|xox[abeoprs]-|AIza|npm_|pypi-|hf_|SG\.|AGE-SECRET-KEY-|eyJ|://[^\s/:@]+:|[Bb]earer )[^\s]*$`
 
-// redactor leaves secrets out of what is shared: precious files, what stands in them, what the setting
+// redactor leaves secrets out of what is shared: precious files, the values in them, what the setting
 // "redact" says, and keys and tokens of well-known forms. It is for one goroutine.
 type redactor struct {
 	forms   []*regexp.Regexp
@@ -47,7 +47,7 @@ type redactor struct {
 	starts  map[string][]string
 	replace *strings.Replacer
 	calls   map[string]bool // tool calls that were about precious files
-	short   map[string]bool // values that are not looked for alone: they stand everywhere
+	short   map[string]bool // values that are too short to be looked for alone
 	places  machinePlaces   // directories of this machine, which are not shared
 
 	count   int             // places in texts
@@ -145,7 +145,7 @@ func (r *redactor) cut(s string) string {
 func (r *redactor) patch(s string) string { return r.redact(s, 1) }
 
 // redact also replaces this machine's directories in file names.
-func (r *redactor) redact(s string, keep int) string { return r.places.told(r.secrets(s, keep)) }
+func (r *redactor) redact(s string, keep int) string { return r.places.shorten(r.secrets(s, keep)) }
 
 // secrets keeps of each further line of what it replaces that many bytes.
 func (r *redactor) secrets(s string, keep int) string {

@@ -19,7 +19,7 @@ const (
 	leastValue    = 6 // bytes: anything shorter occurs everywhere
 )
 
-// usualValues say nothing, wherever they stand.
+// usualValues are no secrets, wherever they are found.
 const usualValues = " true false null none undefined localhost 127.0.0.1 0.0.0.0 development production staging testing default enabled disabled debug warning info error verbose string number object integer boolean private public admin password secret postgres sqlite mysql redis docker master origin github google "
 
 // learn takes what a precious file held: its lines, its values, and itself as base64.
@@ -164,8 +164,8 @@ func (r *redactor) keep(v string) {
 	}
 }
 
-// inJSON are the ways in which programs write a text into JSON: characters of HTML, those beyond ASCII, and slashes stand
-// there as they are, or are escaped.
+// inJSON are the ways in which programs write a text into JSON: characters of HTML, those beyond ASCII, and slashes are
+// escaped or not.
 func inJSON(text string) (ways []string) {
 	var out strings.Builder
 	enc := json.NewEncoder(&out)
@@ -176,7 +176,7 @@ func inJSON(text string) (ways []string) {
 	plain := strings.TrimSuffix(out.String(), "\n")
 	plain = plain[1 : len(plain)-1]
 	html := strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`).Replace(plain)
-	beyond := func(s, form string) string { // with what is beyond ASCII in a form, "" for as it is
+	beyond := func(s, form string) string { // with what is beyond ASCII in a form, "" for unchanged
 		var out strings.Builder
 		for _, c := range s {
 			if form == "" || c < 0x80 {

@@ -52,17 +52,17 @@ func newMachinePlaces(root, home string) machinePlaces {
 	return out
 }
 
-// told is the text with those places shortened.
-func (all machinePlaces) told(s string) string {
+// explained is the text with those places shortened.
+func (all machinePlaces) shorten(s string) string {
 	for _, p := range all {
 		if strings.Contains(s, p.from) {
-			s = p.told(s)
+			s = p.shorten(s)
 		}
 	}
 	return s
 }
 
-func (p machinePlace) told(s string) string {
+func (p machinePlace) shorten(s string) string {
 	var out strings.Builder
 	for {
 		i := strings.Index(s, p.from)

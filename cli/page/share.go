@@ -111,7 +111,7 @@ func exportPage(ctx context.Context, c *app.Call, file string) error {
 			return err
 		}
 		c.Out.EndProgress()
-		x.tell()
+		x.warnMissing()
 		return nil
 	}
 	w := &app.AsideFile{File: file, Private: true}
@@ -127,7 +127,7 @@ func exportPage(ctx context.Context, c *app.Call, file string) error {
 		return c.Out.Document(ExportedPageView{app.ViewPath(filepath.ToSlash(file)), session.ID, session.Agent, x.checkpoints, w.N, len(r.leftOut), r.count, x.cut, x.unread})
 	}
 	c.Out.Summary("Exported the session to %s: %s, %s.", app.Escape(file), app.Plural(x.checkpoints, "checkpoint", "checkpoints"), app.FormatSize(w.N))
-	x.tell()
+	x.warnMissing()
 	return nil
 }
 
@@ -171,8 +171,8 @@ type sharing struct {
 	partial     bool // the conversation has later messages than the newest checkpoint, and they are left out
 }
 
-// tell says on stderr what is not in the file.
-func (x *sharing) tell() {
+// warnMissing says on stderr what is not in the file.
+func (x *sharing) warnMissing() {
 	if x.c.Quiet || x.c.JSON {
 		return
 	}

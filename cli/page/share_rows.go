@@ -111,7 +111,7 @@ func (x *sharing) looks(ctx context.Context, written *countingWriter) error {
 	return report(len(x.rows))
 }
 
-// clean takes secrets out of what a row says, before anything of it is cut.
+// clean takes secrets out of the texts of a row, before any of them is cut.
 func (x *sharing) clean(r *timeline.Row) {
 	for _, l := range []**project.Listed{&r.Checkpoint, &r.Target} {
 		if *l == nil {
@@ -202,7 +202,7 @@ func (x *sharing) look(ctx context.Context, n int, r *timeline.Row, whose rows.O
 	return out, nil
 }
 
-// whose says of the lines that a patch brings whose they are, where that is not the row's alone: what the page would ask.
+// whose returns the author of each line that the patch adds, or nothing if the row made all of them.
 func (x *sharing) whose(ctx context.Context, r *timeline.Row, path, patch string) (out []lineRunView, err error) {
 	if x.blamed == sharedBlames {
 		return nil, nil // the file says who, too
@@ -289,8 +289,8 @@ func (x *sharing) talk(ctx context.Context, written *countingWriter) error {
 	return part.end()
 }
 
-// talkSince writes what the agent's own file has after the newest checkpoint: a branch of its own, for the rows that
-// stand at the end.
+// talkSince writes what the agent's own file has after the newest checkpoint: a branch of its own, for the rows at its
+// end.
 func (x *sharing) talkSince(ctx context.Context, checkpoints []manifest.Checkpoint, part *sharedPart) error {
 	newest := slices.IndexFunc(checkpoints, func(c manifest.Checkpoint) bool { return c.Transcript != nil })
 	if newest < 0 || x.index.Talk[newest][0] < 0 {
@@ -349,7 +349,7 @@ func (x *sharing) message(m conversation.Message, most int) messageView {
 			p.Text, v.Cut = strings.ToValidUTF8(p.Text[:most], ""), true
 			x.cut++
 		}
-		if len(p.About) > sharedShort { // a line of it is shown
+		if len(p.About) > sharedShort { // only a line is shown
 			p.About = strings.ToValidUTF8(p.About[:sharedShort], "")
 		}
 	}

@@ -34,7 +34,7 @@ func (s *space) there() error {
 	f, err := account.ReadFormat(s.P.StoreDir())
 	switch {
 	case err == nil && f.ID == s.P.ID.String(), err != nil && account.IsStore(s.P.StoreDir()):
-		return nil // what is wrong with it, whoever reads it says
+		return nil // what reads it returns an error if something is wrong with it
 	case err == nil:
 		return &failure{app.Failure{Code: app.ExitNotFound, Message: "another store is in " + root + " now", Hint: "rewind ui there shows it"}, http.StatusGone}
 	}
@@ -72,7 +72,7 @@ func (s *space) News(ctx context.Context) (string, error) {
 	log, err := s.LogAt()
 	s.stamp.note(log)
 	if err != nil {
-		return "", told(err)
+		return "", explained(err)
 	}
 	return s.newsAt(log), nil
 }
@@ -80,7 +80,7 @@ func (s *space) News(ctx context.Context) (string, error) {
 func (s *space) news() (string, error) {
 	at, err := s.LogAt()
 	if err != nil {
-		return "", told(err)
+		return "", explained(err)
 	}
 	return s.newsAt(at), nil
 }
@@ -97,7 +97,7 @@ func (s *space) Ask(ctx context.Context, what string, args web.Args) (v any, err
 	}
 	defer func() { release() }()
 	if err := s.Know(ctx, args("id"), args("other")); err != nil {
-		return nil, told(err)
+		return nil, explained(err)
 	}
 	if what == "lines" { // it only reads, for long, so that other requests need not wait for it
 		release()
@@ -106,7 +106,7 @@ func (s *space) Ask(ctx context.Context, what string, args web.Args) (v any, err
 	if v, err = s.answerTo(ctx, what, args); s.outdated(ctx, err) {
 		v, err = s.answerTo(ctx, what, args)
 	}
-	return v, told(err)
+	return v, explained(err)
 }
 
 // outdated reads the rows anew after an error that may come of what was known of them: rewind forget gives checkpoints
@@ -141,7 +141,7 @@ func (s *space) Mark(ctx context.Context, body json.RawMessage) (any, error) {
 		Pinned *bool   `json:"pinned"` // null, without a name too: the other way round than it is
 	}
 	if err := json.Unmarshal(body, &m); err != nil {
-		return nil, told(app.Usagef("the mark that is asked for cannot be read"))
+		return nil, explained(app.Usagef("the mark that is asked for cannot be read"))
 	}
 	release, err := s.take(ctx)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *space) Mark(ctx context.Context, body json.RawMessage) (any, error) {
 	}
 	defer release()
 	if err := s.Know(ctx, m.ID); err != nil {
-		return nil, told(err)
+		return nil, explained(err)
 	}
 	var said string
 	if m.Name != nil {
@@ -157,12 +157,12 @@ func (s *space) Mark(ctx context.Context, body json.RawMessage) (any, error) {
 	} else {
 		said, err = s.Pin(ctx, m.ID, m.Pinned)
 	}
-	return map[string]string{"said": said}, told(err)
+	return map[string]string{"said": said}, explained(err)
 }
 
 func (s *space) Stream(ctx context.Context, what string, args web.Args, out io.Writer) error {
 	if err := s.there(); err != nil {
 		return err
 	}
-	return told(s.search(ctx, args, out))
+	return explained(s.search(ctx, args, out))
 }

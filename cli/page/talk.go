@@ -88,7 +88,7 @@ func (s *space) talk(ctx context.Context, args web.Args) (any, error) {
 	return out, nil
 }
 
-// rowsOfCalls are the rows that stand before the calls of messages.
+// rowsOfCalls are the rows before the tool calls of messages, by the ids of the calls.
 func (s *space) rowsOfCalls(messages []conversation.Message) map[string]string {
 	calls := map[string]string{}
 	for _, m := range messages {
@@ -107,8 +107,7 @@ func (s *space) rowsOfCalls(messages []conversation.Message) map[string]string {
 
 var partKinds = [...]string{transcript.Words: "words", transcript.Thought: "thought", transcript.ToolCall: "call", transcript.ToolAnswer: "answer", transcript.Client: "client"}
 
-// viewMessage is a message; calls are rows by the tool calls that they were taken before. What a call is about is told
-// from root on.
+// viewMessage is a message; calls are the rows before its tool calls. The file that a call is about is named relative to root.
 func viewMessage(m conversation.Message, calls map[string]string, root string) messageView {
 	v := messageView{At: m.At, Event: m.Event, Time: app.ViewTime(m.Time), Prompt: m.Prompt, Cut: m.Cut}
 	for _, p := range m.Parts {

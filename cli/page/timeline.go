@@ -29,7 +29,7 @@ type timelineView struct {
 	More     bool          `json:"more"`               // these are the first
 	Folded   int           `json:"folded,omitempty"`   // rows without news that are left out
 	News     string        `json:"news,omitempty"`     // that it has taken in
-	Version  string        `json:"version"`            // another one: rows may be gone, or stand elsewhere
+	Version  string        `json:"version"`            // another one: rows may be gone, or elsewhere
 	Log      uint64        `json:"log"`                // another one: something but checkpoints was recorded
 	List     string        `json:"list,omitempty"`     // names these rows: who asks with it is sent what is otherwise
 	Runs     [][2]int      `json:"runs,omitempty"`     // the rows, as pieces: from which known row on, or -1 for the sent ones, and how many
@@ -94,8 +94,8 @@ func (s *space) timeline(ctx context.Context, args web.Args) (any, error) {
 	return v.encoded()
 }
 
-// timelineOf reads the first limit rows, 0 for all, with a look at the tree or without one. Of rows that are known, nil for
-// none, only those are told, as columns, that are otherwise.
+// timelineOf reads the first limit rows, 0 for all, with a look at the tree or without one. If the page knows a list of rows,
+// known, the answer has, as columns, only those that differ from it.
 func (s *space) timelineOf(ctx context.Context, scope screen.Scope, limit int, look, columns bool, known *sentList) (*timelineView, error) {
 	before, err := s.LogAt()
 	if err != nil {

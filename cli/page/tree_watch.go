@@ -1,9 +1,13 @@
 package page
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/web"
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/timeline"
@@ -15,7 +19,7 @@ const (
 	// looking costs a fiftieth of a core at most.
 	treeEvery = 4 * time.Second
 	treeRest  = 50
-	// treeSoon and treeSoonRest are the same for somebody who comes back to the page, or chooses now.
+	// treeSoon and treeSoonRest are the same for a person who comes back to the page, or chooses now.
 	treeSoon     = time.Second
 	treeSoonRest = 5
 	// The longer nothing changed, the longer it is left alone: a treeCalm-th of that time, treeLate at most.
@@ -31,8 +35,8 @@ type treeWatch struct {
 	at    time.Time // when a look last succeeded
 	ended time.Time // when one last did, or did not
 	took  time.Duration
-	soon  bool      // somebody waits for it
-	moved time.Time // when it was last found otherwise, or somebody waited
+	soon  bool      // a person waits for it
+	moved time.Time // when it was last found changed, or a person waited
 	root  oid.ID
 	fresh *timeline.Present // for the next one who wants the rows; nil for none
 	log   string            // where the log was before fresh
@@ -105,4 +109,56 @@ func (w *treeWatch) word() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return fmt.Sprintf("%x", w.root[:8])
+}
+
+// watchTree looks at the tree when that is due and no other request works with the project.
+func (s *space) watchTree(ctx context.Context) {
+	if !s.watch.due(time.Now()) {
+		return
+	}
+	release := s.TryTake()
+	if release == nil {
+		return
+	}
+	defer release()
+	if !s.watch.due(time.Now()) {
+		return // another page's
+	}
+	at, err := s.LogAt()
+	if err != nil {
+		return // News says so
+	}
+	s.watch.keep(nil, at) // not that of before
+	if n, _ := s.LookAtTree(ctx); n != nil {
+		s.watch.keep(n, at)
+	}
+}
+
+// lookAtTree looks at the tree, or takes a look that is fresh.
+func (s *space) lookAtTree(ctx context.Context) (*timeline.Present, error) {
+	if now := s.watch.take(s.LogAt); now != nil {
+		return now, nil
+	}
+	from := time.Now()
+	now, err := timeline.Look(ctx, s.P)
+	if err != nil {
+		now = nil
+	}
+	s.watch.saw(now, time.Since(from))
+	return now, err
+}
+
+// Looked is when the tree was last looked at; "" for never.
+func (s *space) Looked() string {
+	at := s.watch.lookedAt()
+	if at.IsZero() {
+		return ""
+	}
+	return app.ViewTime(at)
+}
+
+// now wants the tree looked at soon: the news tell what is found.
+func (s *space) now(context.Context, web.Args) (any, error) {
+	s.watch.hasten()
+	return map[string]string{"looked": s.Looked()}, nil
 }

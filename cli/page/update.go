@@ -8,7 +8,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
-// A page that knows rows is sent those that are new or changed, and where the others stand among those that it knows.
+// A page that knows rows is sent those that are new or changed, and the places of the others among those that it knows.
 // updated in timeline.js puts them together. What was sent is remembered by a few bytes a row.
 
 const (

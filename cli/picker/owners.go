@@ -12,8 +12,8 @@ import (
 	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
-// OwnersOf says who changed each path of a row, or of what is between it and another. Of what is damaged, and
-// of the working tree where it could not be looked at, nothing is said.
+// OwnersOf are the authors of each path of a row, or of what is between it and another; nil for what is damaged, and for a
+// working tree that could not be looked at.
 func (s *Source) OwnersOf(ctx context.Context, r *timeline.Row, other string) (rows.Owned, error) {
 	if other == "" && (r.To == nil || r.Kind == timeline.Operation) {
 		return nil, nil

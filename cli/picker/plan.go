@@ -89,7 +89,7 @@ func planOnScreen(p *plan.Plan) *screen.Plan {
 	return out
 }
 
-// do does the plan that was shown. Where that is no longer what would be done, it gives the plan as it is now.
+// do carries out the plan that was shown. If it is out of date, it does nothing and returns the present plan.
 func (s *picking) do(ctx context.Context, id int) (said string, now *screen.Plan, err error) {
 	done, changed, why, err := s.plans.Do(ctx, id)
 	switch {

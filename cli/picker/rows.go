@@ -32,11 +32,11 @@ type LoadOptions struct {
 	Scope screen.Scope
 	ID    string // a row of the session that the scope is about, or that session
 	Limit int    // 0 for all
-	Look  bool   // with the tree as it is now
+	Look  bool   // with the present tree
 	Bare  bool   // without what a page does not show: ages, notes, and what only the picker's filter reads
 }
 
-// load reads the first rows, or all with the tree as it is now, for the screen.
+// load reads the first rows, or all with the present tree, for the screen.
 func (s *picking) load(ctx context.Context, a screen.Ask, limit int) (*screen.Rows, error) {
 	out, _, err := s.Load(ctx, LoadOptions{Scope: a.Scope, ID: a.ID, Limit: limit, Look: limit == 0})
 	return out, err

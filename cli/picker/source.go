@@ -23,7 +23,7 @@ type Source struct {
 	keep bool // rows stay known when others are read
 
 	mu      sync.Mutex
-	rows    map[string]*timeline.Row // nil: it was known, and is gone
+	rows    map[string]*timeline.Row // by id; nil: it was known, and is gone
 	present *timeline.Present
 }
 
@@ -132,7 +132,7 @@ func (s *Source) Name(ctx context.Context, id, name string) (string, error) {
 func (s *Source) Know(ctx context.Context, ids ...string) error {
 	for _, id := range ids {
 		if _, err := manifest.ParseCheckpointID(id); err != nil {
-			continue // whoever wants the row says so
+			continue // looking the row up returns the error
 		}
 		l, err := app.Resolve(ctx, s.P, id)
 		s.mu.Lock()
@@ -165,7 +165,7 @@ func (s *Source) Reread(ctx context.Context) error {
 	return err
 }
 
-// CallRows finds the rows that stand before tool calls: calls has their ids, "" where there is no such row.
+// CallRows puts into calls, by the ids of tool calls, the row before each; it leaves those without a row.
 func (s *Source) CallRows(calls map[string]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -75,7 +75,7 @@ func (d *Done) Report(c *app.Call) error {
 	return report.ReportRestored(c, d.Restored, d.verb)
 }
 
-// kept is how many plans that were shown can be done: whoever chooses paths one by one sees many.
+// kept is how many plans that were shown can be done: a person who chooses paths one by one sees many.
 const kept = 32
 
 // Plans are those of one project that were shown. It is for one goroutine at a time.
@@ -103,7 +103,7 @@ func (s *Plans) make(ctx context.Context, a action) (*Plan, error) {
 	return p, nil
 }
 
-// Do does a plan that was shown. Where it is out of date, it does nothing: now is the plan as it is, and why says so.
+// Do carries out a plan that was shown. If it is out of date, it does nothing: now is the present plan, and why says so.
 func (s *Plans) Do(ctx context.Context, id int) (done *Done, now *Plan, why string, err error) {
 	p := s.shown[id]
 	if p == nil {

@@ -98,7 +98,7 @@ func ListedNamed(o *app.Output, l project.Listed, ends string) string {
 	return who + " (" + id + ", " + app.Ago(o, l.Time) + ")"
 }
 
-// InRow says of what somebody did that it came in a row: after one that an agent's turn ended with.
+// InRow names the row of a change in a sentence: in it, or after it if the row is the end of an agent's turn.
 func InRow(o *app.Output, r *timeline.Row, paint func(string) string) string {
 	switch {
 	case r.Kind == timeline.Operation:

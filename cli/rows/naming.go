@@ -59,7 +59,7 @@ func Named(o *app.Output, l project.Listed) string {
 	return who + " (" + id + app.Ago(o, l.Time) + ")"
 }
 
-// Unnamed is a checkpoint as it is called apart from its name.
+// Unnamed is a checkpoint without its name.
 func Unnamed(l project.Listed) project.Listed {
 	l.Name = ""
 	return l

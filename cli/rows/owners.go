@@ -14,8 +14,8 @@ import (
 // Owned says who changed each path.
 type Owned map[string]attribution.Owner
 
-// OwnedOf puts the steps of each path together: the newest's owner, and also those before it. Of what the first look found
-// nobody is known.
+// OwnedOf puts the steps of each path together: the newest's owner, and also those before it. A path that the first look
+// found has no known owner.
 func OwnedOf(steps map[string][]attribution.Step) Owned {
 	o := make(Owned, len(steps))
 	for path, list := range steps {
@@ -116,8 +116,8 @@ func viewOwner(o attribution.Owner) ownerView {
 	return v
 }
 
-// Text says who changed a path, in few words; "" for all where nobody but the person did, and no agents are at work in
-// the project. Sessions are named but for a single one that is told of anyway; "" for none.
+// Text returns a function that names who changed a path, in few words: "" if only the person changed anything and agents is
+// false. Sessions are named if there are several, with session, which is named elsewhere; "" for none.
 func (owners Owned) Text(session string, agents bool) func(path string) string {
 	sessions := map[string]bool{}
 	if session != "" || agents {
@@ -206,8 +206,8 @@ func workText(w *attribution.Work, path string, sessions map[string]bool) string
 // The names of OwnerCounts beside those of sessions.
 const OwnerYou, OwnerShared = "you", "shared"
 
-// OwnerCounts counts paths by the names of those who changed them, as they stand beside a session; among are the ids of
-// all sessions.
+// OwnerCounts counts paths by the names of those who changed them, as a list of several sessions has them; among are
+// the ids of all sessions.
 func OwnerCounts(all Owned, whose map[AgentSession]string, session string) (counts map[string]uint64, among map[string]bool) {
 	counts, among = map[string]uint64{}, map[string]bool{session: true}
 	for _, o := range all {

@@ -110,7 +110,7 @@ type Row struct {
 	Text   string
 	Note   string // what it changed
 	NoNote bool   // that was not counted: see AskNotes
-	Name   string // as it is, for the name field
+	Name   string // not escaped, for the name field
 	Hidden string // what a filter is compared with beside what is shown
 	Pinned bool
 	Prompt bool // a turn begins here
@@ -140,7 +140,7 @@ type Look struct {
 // File is one file of a look or of a plan.
 type File struct {
 	Path        string // escaped
-	Raw         string // as it is
+	Raw         string // not escaped
 	Status      string // one letter
 	Plus, Minus int
 	At          int  // line of the diff at which it begins
@@ -165,7 +165,7 @@ type Found struct {
 
 // FoundLine is a line of a file, with the rows in which it came and went. Texts are escaped.
 type FoundLine struct {
-	Path, Raw string // Raw: as it is
+	Path, Raw string // Raw is not escaped
 	Line      int
 	Text      string
 	Came      string // the row, in words

@@ -20,7 +20,7 @@ func resizes() (<-chan os.Signal, func()) {
 func continued(s os.Signal) bool { return s == syscall.SIGCONT }
 
 // suspend stops the process and its group, as ctrl-z does where the terminal is not in raw mode, and
-// returns when it goes on; at once where nobody could let it go on.
+// returns when it continues; at once if nothing could continue it.
 func suspend() {
 	ch := make(chan os.Signal, 1)
 	signal.Notify(ch, syscall.SIGCONT)

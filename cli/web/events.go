@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// newsEvery is how often the log is looked at while somebody watches: three stats. Where nothing has happened for
+	// newsEvery is how often the log is looked at while a page is open: three stats. Where nothing has happened for
 	// newsCalm, newsLate is soon enough.
 	newsEvery = 250 * time.Millisecond
 	newsCalm  = 10 * time.Second
@@ -53,7 +53,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p Space) {
 			look.Reset(newsEvery)
 		}
 		select {
-		case <-ctx.Done(): // whoever looks is gone, or the server goes
+		case <-ctx.Done(): // the page is gone, or the server ends
 			_ = json.NewEncoder(out).Encode(map[string]string{"ended": "rewind ui has ended"})
 			return
 		case <-look.C:

@@ -73,8 +73,8 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(data) // who asked may be gone
 }
 
-// styledPage is the built-in index.html with its style within: it is painted without another request. What logs it in
-// stands within, too: that begins before the rest of the script is there.
+// styledPage is index.html with its style inside, so that it is painted without another request, and with the script that
+// logs it in, which begins before the rest of the script is there.
 type styledPage struct {
 	page   []byte
 	policy string // which allows that style and that script by their sums

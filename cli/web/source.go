@@ -22,7 +22,7 @@ type Project struct {
 	Root string `json:"root"`
 }
 
-// Space answers questions about one project. An answer is marshalled as it is.
+// Space answers questions about one project. An answer is a value that is marshalled.
 type Space interface {
 	// Start is what a page asks for first, so that it need not; nil for nothing.
 	Start(ctx context.Context) (any, error)
@@ -39,7 +39,7 @@ type Space interface {
 	// Plan says what an action would do, under an id that Apply takes.
 	Plan(ctx context.Context, action json.RawMessage) (any, error)
 	// Apply carries out a plan. If the plan is out of date, it does nothing, and changed is
-	// the plan as it is now.
+	// the present plan.
 	Apply(ctx context.Context, plan string) (done, changed any, err error)
 	// Mark names or pins.
 	Mark(ctx context.Context, mark json.RawMessage) (any, error)

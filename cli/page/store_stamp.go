@@ -1,72 +1,16 @@
 package page
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/rewind-cli/rewind/cli/app"
-	"github.com/rewind-cli/rewind/cli/web"
 	"github.com/rewind-cli/rewind/engine/account"
-	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
-// watchTree looks at the tree when that is due and no other request works with the project.
-func (s *space) watchTree(ctx context.Context) {
-	if !s.watch.due(time.Now()) {
-		return
-	}
-	release := s.TryTake()
-	if release == nil {
-		return
-	}
-	defer release()
-	if !s.watch.due(time.Now()) {
-		return // another page's
-	}
-	at, err := s.LogAt()
-	if err != nil {
-		return // News says so
-	}
-	s.watch.keep(nil, at) // not that of before
-	if n, _ := s.LookAtTree(ctx); n != nil {
-		s.watch.keep(n, at)
-	}
-}
-
-// lookAtTree looks at the tree, or takes a look that is fresh.
-func (s *space) lookAtTree(ctx context.Context) (*timeline.Present, error) {
-	if now := s.watch.take(s.LogAt); now != nil {
-		return now, nil
-	}
-	from := time.Now()
-	now, err := timeline.Look(ctx, s.P)
-	if err != nil {
-		now = nil
-	}
-	s.watch.saw(now, time.Since(from))
-	return now, err
-}
-
-// Looked is when the tree was last looked at; "" for never.
-func (s *space) Looked() string {
-	at := s.watch.lookedAt()
-	if at.IsZero() {
-		return ""
-	}
-	return app.ViewTime(at)
-}
-
-// now wants the tree looked at soon: the news tell what is found.
-func (s *space) now(context.Context, web.Args) (any, error) {
-	s.watch.hasten()
-	return map[string]string{"looked": s.Looked()}, nil
-}
-
-// storeStamp says, by three stats, whether a store can be otherwise than it was: whoever watches asks it four times a
+// storeStamp finds out by three stats whether a store can have changed: each page that watches asks it four times a
 // second.
 type storeStamp struct {
 	mu      sync.Mutex

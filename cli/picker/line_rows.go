@@ -11,7 +11,7 @@ import (
 )
 
 // LineRows are the rows in which a line came and went, for the picker and the page: nil for now, where only the working tree
-// has it, and where it is still there. Of whom no row tells, that is said with the number of the checkpoint in which it was seen.
+// has it, and where it is still there. Where no row has the change, it is the checkpoint in which it was seen.
 func LineRows(ctx context.Context, m *timeline.Makers, s search.Span) (came, went *From, err error) {
 	cameMade, wentMade, err := rows.LineMade(ctx, m, s)
 	if err != nil {
