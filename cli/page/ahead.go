@@ -147,7 +147,7 @@ func openedAt(rows []rowView) int {
 }
 
 func (r *rowView) changes() bool {
-	return r.Changes != nil && *r.Changes != countsView{} || r.Then != nil
+	return r.Changes != nil && !r.Changes.None() || r.Then != nil
 }
 
 // makeAll makes all rows, unless they are there or being made, or nothing runs by itself. It does not take the project,

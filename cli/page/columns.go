@@ -81,11 +81,11 @@ func newWordColumn() *wordColumn { return &wordColumn{list: []string{}, at: map[
 
 // changeColumn are counts, each once; the first is null.
 type changeColumn struct {
-	list []*countsView
-	at   map[countsView]int
+	list []*timeline.Counts
+	at   map[timeline.Counts]int
 }
 
-func (c *changeColumn) place(n *countsView) int {
+func (c *changeColumn) place(n *timeline.Counts) int {
 	if n == nil {
 		return 0
 	}
@@ -105,7 +105,7 @@ func newColumns(rows int) *columnsView {
 		Times: make([]int64, 0, rows), Numbers: make([]int, 0, rows), Flags: make([]int, 0, rows), Kind: make([]int, 0, rows), Why: make([]int, 0, rows),
 		Text: make([]int, 0, rows), Agent: make([]int, 0, rows), Session: make([]int, 0, rows), Change: make([]int, 0, rows), Then: make([]int, 0, rows), Stored: make([]uint64, 0, rows),
 		Kinds: newWordColumn(), Whys: newWordColumn(), Texts: newWordColumn(), Agents: newWordColumn(), Of: newWordColumn(),
-		Changes: changeColumn{list: []*countsView{nil}, at: map[countsView]int{}}, Names: map[int]string{},
+		Changes: changeColumn{list: []*timeline.Counts{nil}, at: map[timeline.Counts]int{}}, Names: map[int]string{},
 	}
 }
 

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
 // Columns say what rows by themselves do, made ahead or not.
@@ -32,7 +35,7 @@ func TestUIColumns(t *testing.T) {
 				Times                                                   []int64
 				Numbers, Flags, Kind, Why, Text, Agent, Session, Change []int
 				Kinds, Whys, Texts, Agents, Sessions                    []string
-				Changes                                                 []*countsView
+				Changes                                                 []*timeline.Counts
 				Stored                                                  []uint64
 				Names                                                   map[string]string
 			}
@@ -46,9 +49,10 @@ func TestUIColumns(t *testing.T) {
 		ms, n := int64(0), 0
 		for i, w := range want {
 			ms += c.Times[i]
-			v := rowView{ID: ids[i], Kind: c.Kinds[c.Kind[i]], Why: c.Whys[c.Why[i]], Text: c.Texts[c.Text[i]], Agent: c.Agents[c.Agent[i]], Session: c.Sessions[c.Session[i]],
-				Changes: c.Changes[c.Change[i]], Stored: c.Stored[i], Name: c.Names[strconv.Itoa(i)],
-				Prompt: c.Flags[i]&flagPrompt > 0, Dim: c.Flags[i]&flagDim > 0, Call: c.Flags[i]&flagCall > 0, Pinned: c.Flags[i]&flagPinned > 0}
+			v := rowView{Row: screen.Row{ID: ids[i], Why: c.Whys[c.Why[i]], Text: c.Texts[c.Text[i]], Name: c.Names[strconv.Itoa(i)],
+				Prompt: c.Flags[i]&flagPrompt > 0, Dim: c.Flags[i]&flagDim > 0, Pinned: c.Flags[i]&flagPinned > 0},
+				Kind: c.Kinds[c.Kind[i]], Agent: c.Agents[c.Agent[i]], Session: c.Sessions[c.Session[i]],
+				Changes: c.Changes[c.Change[i]], Stored: c.Stored[i], Call: c.Flags[i]&flagCall > 0}
 			if c.Numbers[i] != 0 {
 				n += c.Numbers[i]
 				v.N = strconv.Itoa(n)

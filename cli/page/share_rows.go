@@ -93,7 +93,7 @@ func (x *sharing) looks(ctx context.Context, written *countingWriter) error {
 			}
 			v := viewRow(picker.Row(r, counts, known, now), r, x.p.Root())
 			if known {
-				v.Changes = &countsView{counts.Added, counts.Modified, counts.Deleted}
+				v.Changes = &counts
 			}
 			x.index.Timeline.Rows = append(x.index.Timeline.Rows, v)
 			look, err := x.look(ctx, at+i, r, x.cleanOwners(owned[i]), written.n < sharedLooks)

@@ -37,31 +37,17 @@ type timelineView struct {
 }
 
 type rowView struct {
-	ID      string      `json:"id"` // "@": now; an operation's begins with #
-	N       string      `json:"n,omitempty"`
-	Time    string      `json:"time"`
-	Kind    string      `json:"kind"`
-	Why     string      `json:"why"`
-	Text    string      `json:"text"`
-	Changes *countsView `json:"changes"`         // null: not known
-	Then    *countsView `json:"then,omitempty"`  // what came after the row, or its turn, and before the next
-	After   bool        `json:"after,omitempty"` // the changes came after the row: those of a turn's end
-	Note    string      `json:"note,omitempty"`
-	Name    string      `json:"name,omitempty"`
-	Pinned  bool        `json:"pinned,omitempty"`
-	Prompt  bool        `json:"prompt,omitempty"`
-	Dim     bool        `json:"dim,omitempty"`
-	Talk    bool        `json:"talk,omitempty"` // it holds a conversation
-	Agent   string      `json:"agent,omitempty"`
-	Call    bool        `json:"call,omitempty"` // one tool call, which the agent gave an id
-	Session string      `json:"session,omitempty"`
-	Stored  uint64      `json:"stored,omitempty"` // bytes that it added to the store
-}
-
-type countsView struct {
-	Added    uint64 `json:"added"`
-	Modified uint64 `json:"modified"`
-	Deleted  uint64 `json:"deleted"`
+	screen.Row
+	Time    string           `json:"time"`
+	Kind    string           `json:"kind"`
+	Changes *timeline.Counts `json:"changes"`         // null: not known
+	Then    *timeline.Counts `json:"then,omitempty"`  // what came after the row, or its turn, and before the next
+	After   bool             `json:"after,omitempty"` // the changes came after the row: those of a turn's end
+	Talk    bool             `json:"talk,omitempty"`  // it holds a conversation
+	Agent   string           `json:"agent,omitempty"`
+	Call    bool             `json:"call,omitempty"` // one tool call, which the agent gave an id
+	Session string           `json:"session,omitempty"`
+	Stored  uint64           `json:"stored,omitempty"` // bytes that it added to the store
 }
 
 type sessionView struct {
@@ -134,13 +120,13 @@ func (s *space) timelineOf(ctx context.Context, scope screen.Scope, limit int, l
 		v := viewRow(row, r, s.P.Root())
 		v.Text = cmp.Or(s.revertedTurn(ctx, r), v.Text)
 		if n, known := r.Known(); r.Claimed {
-			v.Changes = &countsView{}
+			v.Changes = &timeline.Counts{}
 		} else if known {
-			v.Changes = &countsView{n.Added, n.Modified, n.Deleted}
+			v.Changes = &n
 		}
 		if r.Then != nil {
 			if n, known := r.Then.Known(); known && !n.None() {
-				v.Then = &countsView{n.Added, n.Modified, n.Deleted}
+				v.Then = &n
 			}
 		}
 		is := listed(&v, r)
@@ -206,8 +192,7 @@ func (s *space) sessions(ctx context.Context, _ web.Args) (any, error) {
 
 // viewRow is a row without its counts. The file of a call is named relative to root, if it is in the project.
 func viewRow(row screen.Row, r *timeline.Row, root string) rowView {
-	v := rowView{ID: row.ID, N: row.N, Time: app.ViewTime(r.Time), Kind: string(r.Kind), Why: row.Why, Text: row.Text, Note: row.Note, Name: row.Name,
-		Pinned: row.Pinned, Prompt: row.Prompt, Dim: row.Dim, After: r.Side == timeline.After, Agent: r.Agent, Session: r.Session}
+	v := rowView{Row: row, Time: app.ViewTime(r.Time), Kind: string(r.Kind), After: r.Side == timeline.After, Agent: r.Agent, Session: r.Session}
 	if strings.Contains(v.Text, "/") {
 		v.Text = belowRoot(v.Text, app.Escape(root)+"/")
 	}

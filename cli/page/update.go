@@ -51,9 +51,9 @@ func listed(v *rowView, r *timeline.Row) sentRow {
 		flags                                 int
 		ms                                    int64
 		stored                                uint64
-		changes, then                         countsView
+		changes, then                         timeline.Counts
 		counted                               bool
-	}{v.Kind, v.Why, v.Text, v.Name, v.Agent, v.Session, v.flags(), r.Time.UnixMilli(), v.Stored, countsView{}, countsView{}, v.Changes != nil}
+	}{v.Kind, v.Why, v.Text, v.Name, v.Agent, v.Session, v.flags(), r.Time.UnixMilli(), v.Stored, timeline.Counts{}, timeline.Counts{}, v.Changes != nil}
 	if v.Changes != nil {
 		shown.changes = *v.Changes
 	}

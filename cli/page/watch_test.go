@@ -19,8 +19,8 @@ import (
 func TestUIFollowsTheTree(t *testing.T) {
 	l := newLab(t)
 	place := l.logIn(l.ui(l.env).URL)
-	now := func() *countsView { return l.rows(place)[0].Changes }
-	if c := now(); c != nil && *c != (countsView{}) {
+	now := func() *timeline.Counts { return l.rows(place)[0].Changes }
+	if c := now(); c != nil && *c != (timeline.Counts{}) {
 		t.Fatalf("at first: %+v", c)
 	}
 	next := l.events(place)

@@ -100,21 +100,21 @@ type Rows struct {
 	More   bool   // List is the beginning only
 }
 
-// Row is one row of the timeline.
+// Row is one row of the timeline. Its JSON is that of the page.
 type Row struct {
-	ID     string // unlike all others
-	Is     RowKind
-	N      string // its number, or the text in its place
-	Age    string
-	Why    string
-	Text   string
-	Note   string // what it changed
-	NoNote bool   // that was not counted: see AskNotes
-	Name   string // not escaped, for the name field
-	Hidden string // what a filter is compared with beside what is shown
-	Pinned bool
-	Prompt bool // a turn begins here
-	Dim    bool // not of the story: a safety checkpoint
+	ID     string  `json:"id"` // unlike all others: "@" is now, an operation's begins with #
+	Is     RowKind `json:"-"`
+	N      string  `json:"n,omitempty"` // its number, or the text in its place
+	Age    string  `json:"-"`
+	Why    string  `json:"why"`
+	Text   string  `json:"text"`
+	Note   string  `json:"note,omitempty"` // what it changed
+	NoNote bool    `json:"-"`              // that was not counted: see AskNotes
+	Name   string  `json:"name,omitempty"` // not escaped, for the name field
+	Hidden string  `json:"-"`              // what a filter is compared with beside what is shown
+	Pinned bool    `json:"pinned,omitempty"`
+	Prompt bool    `json:"prompt,omitempty"` // a turn begins here
+	Dim    bool    `json:"dim,omitempty"`    // not of the story: a safety checkpoint
 }
 
 // RowKind is the kind of a row.

@@ -80,7 +80,11 @@ type State struct {
 }
 
 // Counts of files.
-type Counts struct{ Added, Modified, Deleted uint64 }
+type Counts struct {
+	Added    uint64 `json:"added"`
+	Modified uint64 `json:"modified"`
+	Deleted  uint64 `json:"deleted"`
+}
 
 // None reports whether nothing changed.
 func (c Counts) None() bool { return c == Counts{} }
