@@ -18,15 +18,10 @@ const (
 
 // Decode reads one payload to the end of r, and never fails: what cannot be
 // understood is left empty, and Event.Damaged says so. An empty payload, or {},
-// is an Event of Kind Ignored unless action names one.
+// is an Event of Kind Ignored unless one of words, with which the hook was called, names an event.
 //
-// named and action come from Args, getenv from the hook's environment.
-func Decode(r io.Reader, named Agent, action string, getenv func(string) string) Event {
-	return decode(r, named, action, given{}, getenv)
-}
-
-// DecodeWords is Decode for a hook that was called with words, which may tell of the event too.
-func DecodeWords(r io.Reader, words []string, getenv func(string) string) Event {
+// getenv is from the hook's environment.
+func Decode(r io.Reader, words []string, getenv func(string) string) Event {
 	named, action := Args(words)
 	return decode(r, named, action, givenIn(words, action), getenv)
 }

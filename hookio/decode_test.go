@@ -29,6 +29,11 @@ const (
 	droidFile  = "/h/.factory/sessions/-srv-p/083a7c0b-0c4e-4b52-8b4a-0b7f3a5a9d10.jsonl"
 )
 
+// decodeAs decodes a payload for a hook whose line names an agent and an action, and nothing else.
+func decodeAs(r io.Reader, named Agent, action string, getenv func(string) string) Event {
+	return decode(r, named, action, given{}, getenv)
+}
+
 // One payload per event and client, in the shapes that the clients send.
 func TestDecode(t *testing.T) {
 	a, bb := "a", "bb"
@@ -113,9 +118,9 @@ func TestDecode(t *testing.T) {
 		{"a lone surrogate, an odd escape", `{"hook_event_name":"UserPromptSubmit","prompt":"\ud800\q\u00Zz"}`, Event{Agent: Claude, Name: "UserPromptSubmit", Kind: Prompt, Damaged: jsonscan.ErrSyntax}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := Decode(strings.NewReader(c.payload), Claude, "", noEnv)
+			got := decodeAs(strings.NewReader(c.payload), Claude, "", noEnv)
 			defer func(whole Event) { // byte by byte it is the same event
-				if slow := Decode(&trickle{s: c.payload}, Claude, "", noEnv); !reflect.DeepEqual(slow, whole) {
+				if slow := decodeAs(&trickle{s: c.payload}, Claude, "", noEnv); !reflect.DeepEqual(slow, whole) {
 					t.Errorf("byte by byte\n got %+v\nwant %+v", slow, whole)
 				}
 			}(got)
@@ -144,7 +149,7 @@ func (r *trickle) Read(p []byte) (int, error) {
 func TestDecodeTruncated(t *testing.T) {
 	payload := `{"session_id":"s1","cwd":"/srv/p","hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"file_path":"/srv/p/c.txt","content":"bee"}}`
 	for n := 1; n < len(payload); n++ {
-		e := Decode(strings.NewReader(payload[:n]), Claude, "", noEnv)
+		e := decodeAs(strings.NewReader(payload[:n]), Claude, "", noEnv)
 		if !errors.Is(e.Damaged, io.ErrUnexpectedEOF) && e.Damaged != jsonscan.ErrSyntax {
 			t.Fatalf("%q: damaged %v", payload[:n], e.Damaged)
 		}
@@ -159,7 +164,7 @@ func TestDecodeTruncated(t *testing.T) {
 			}
 		}
 	}
-	if e := Decode(strings.NewReader(payload), Claude, "", noEnv); e.Damaged != nil {
+	if e := decodeAs(strings.NewReader(payload), Claude, "", noEnv); e.Damaged != nil {
 		t.Error(e.Damaged)
 	}
 }
@@ -189,7 +194,7 @@ func TestDecodeHuge(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
-			e := Decode(r, Claude, "", noEnv)
+			e := decodeAs(r, Claude, "", noEnv)
 			runtime.ReadMemStats(&after)
 			if e.Kind == Ignored || name != "depth" && (e.SessionID != "s" || e.Damaged != nil) {
 				t.Errorf("%+.200v", e)
@@ -265,12 +270,12 @@ func TestArgs(t *testing.T) {
 		"stop":           {Kind: Stop},
 		"analyze-prompt": {Kind: Prompt},
 	} {
-		e := Decode(strings.NewReader(`{"tool_name":"Bash","tool_input":{"command":"ls"}}`), "", action, noEnv)
+		e := decodeAs(strings.NewReader(`{"tool_name":"Bash","tool_input":{"command":"ls"}}`), "", action, noEnv)
 		if e.Kind != want.Kind || !reflect.DeepEqual(e.Tool, want.Tool) {
 			t.Errorf("%s: %+v", action, e)
 		}
 	}
-	if e := Decode(strings.NewReader(`{"hook_event_name":"Stop"}`), "", "pre-tool-use", noEnv); e.Kind != Stop {
+	if e := decodeAs(strings.NewReader(`{"hook_event_name":"Stop"}`), "", "pre-tool-use", noEnv); e.Kind != Stop {
 		t.Errorf("the payload's own event counts: %v", e.Kind)
 	}
 }
@@ -343,8 +348,8 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(s), "")
 	}
 	f.Fuzz(func(t *testing.T, payload []byte, action string) {
-		e := Decode(bytes.NewReader(payload), "", action, noEnv)
-		slow := Decode(&trickle{s: string(payload)}, "", action, noEnv)
+		e := decodeAs(bytes.NewReader(payload), "", action, noEnv)
+		slow := decodeAs(&trickle{s: string(payload)}, "", action, noEnv)
 		if !reflect.DeepEqual(e, slow) {
 			t.Fatalf("%+v\n%+v", e, slow)
 		}
@@ -364,7 +369,7 @@ func FuzzDecode(f *testing.F) {
 // A message of the person's moves a command of Copilot CLI to the background, and its end is told as a prompt.
 func TestCopilotBackground(t *testing.T) {
 	decode := func(payload string) Event {
-		return Decode(strings.NewReader(payload), Copilot, "", func(string) string { return "" })
+		return decodeAs(strings.NewReader(payload), Copilot, "", func(string) string { return "" })
 	}
 	const call = `{"hook_event_name":"PostToolUse","session_id":"s","cwd":"/p","tool_name":"Bash","tool_input":{"command":"sleep 4; echo 4 > f"},"tool_result":{"result_type":"success","text_result_for_llm":%q}}`
 	for result, want := range map[string]bool{

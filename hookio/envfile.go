@@ -54,7 +54,7 @@ func Exportable(agent Agent, value string) bool {
 func Exports(old []byte, variables []Variable, lines ...string) []byte {
 	var out []byte
 	for _, v := range variables {
-		if v.Value == "" || strings.IndexByte(v.Value, 0) >= 0 || !isName(v.Name) {
+		if v.Value == "" || strings.IndexByte(v.Value, 0) >= 0 || !shell.IsName(v.Name) {
 			continue
 		}
 		prefix := "export " + v.Name + "="
@@ -77,15 +77,6 @@ func Exports(old []byte, variables []Variable, lines ...string) []byte {
 
 // prepend lets the first line be found like any other.
 func prepend(b []byte) []byte { return append([]byte("\n"), b...) }
-
-func isName(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if !shell.NameByte(s[i]) {
-			return false
-		}
-	}
-	return s != "" && (s[0] < '0' || s[0] > '9')
-}
 
 // WithPath gives the literal value that makes programs in dir found; ok is
 // false where dir is in path already, or cannot be.

@@ -29,13 +29,13 @@ func TestWordsAfterTheAction(t *testing.T) {
 		{"claude", `{"hook_event_name":"Stop"}`, Stop, NoTool, "", "", "", ""},
 		{"nonsense Edit s", "", Ignored, NoTool, "", "", "", ""},
 	} {
-		e := DecodeWords(strings.NewReader(c.payload), strings.Split(c.words, " "), noEnv)
+		e := Decode(strings.NewReader(c.payload), strings.Split(c.words, " "), noEnv)
 		if e.Kind != c.kind || e.Tool.Class != c.class || e.Tool.Name != c.tool || e.SessionID != c.session || e.Source != c.source || e.Tool.Command != c.command {
 			t.Errorf("%s: %+v", c.words, e)
 		}
 	}
 	// A tool's input alone, on stdin.
-	e := DecodeWords(strings.NewReader(`{"file_path":"/p/test.js","old_string":"ab","new_string":"abcdef"}`), []string{"pre-modify", "s", "Edit"}, noEnv)
+	e := Decode(strings.NewReader(`{"file_path":"/p/test.js","old_string":"ab","new_string":"abcdef"}`), []string{"pre-modify", "s", "Edit"}, noEnv)
 	if len(e.Tool.Files) != 1 || e.Tool.ChangedChars != 6 || e.Damaged != nil {
 		t.Errorf("%+v", e)
 	}

@@ -123,7 +123,7 @@ func TestGuardTakesTheCallsDirectory(t *testing.T) {
 		`"dir_path": "/home/u/.rewind"`, `"directory": "/home/u/.rewind"`, `"workdir": "/home/u/.rewind"`,
 		`"dir_path": ".agent/rewind"`, `"working_directory": "../p/.agent/rewind/"`,
 	} {
-		e := Decode(strings.NewReader(`{"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/srv/p", "tool_name": "Bash", "tool_input": {"command": "rm -rf vault", `+input+`}}`), "claude", "", func(string) string { return "" })
+		e := decodeAs(strings.NewReader(`{"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/srv/p", "tool_name": "Bash", "tool_input": {"command": "rm -rf vault", `+input+`}}`), "claude", "", func(string) string { return "" })
 		if Guard(&e, testGuarded) == nil {
 			t.Errorf("%s: let through in %q", input, e.CommandDir())
 		}

@@ -76,7 +76,7 @@ func TestGuardSettings(t *testing.T) {
 		return &Event{Kind: PreTool, Cwd: "/srv/p", Tool: Tool{Name: "Bash", Class: Shell, Command: command}}
 	}
 	call := func(tool, input string) *Event {
-		e := Decode(strings.NewReader(`{"hook_event_name":"PreToolUse","cwd":"/srv/p","tool_name":"`+tool+`","tool_input":`+input+`}`), Claude, "", noEnv)
+		e := decodeAs(strings.NewReader(`{"hook_event_name":"PreToolUse","cwd":"/srv/p","tool_name":"`+tool+`","tool_input":`+input+`}`), Claude, "", noEnv)
 		return &e
 	}
 	judge := func(e *Event, refused bool) {
@@ -203,7 +203,7 @@ func TestGuardSettingsCost(t *testing.T) {
 		d := newDisk()
 		g := testGuarded
 		g.Registered = d
-		e := Decode(strings.NewReader(`{"hook_event_name":"PreToolUse","cwd":"/srv/p","tool_name":"`+c.tool+`","tool_input":`+c.input+`}`), Claude, "", noEnv)
+		e := decodeAs(strings.NewReader(`{"hook_event_name":"PreToolUse","cwd":"/srv/p","tool_name":"`+c.tool+`","tool_input":`+c.input+`}`), Claude, "", noEnv)
 		if r := Guard(&e, g); r != nil || d.asked != 0 {
 			t.Errorf("%s %s: %v, asked %d times", c.tool, c.input, r, d.asked)
 		}

@@ -49,7 +49,7 @@ func TestRecordedPayloads(t *testing.T) {
 		for line := range strings.Lines(string(data)) {
 			// Registered with another agent's name: whose it is the payload says.
 			for _, named := range []Agent{agent, Claude} {
-				e := Decode(strings.NewReader(line), named, "", func(name string) string {
+				e := decodeAs(strings.NewReader(line), named, "", func(name string) string {
 					switch {
 					case agent == Copilot && name == "COPILOT_CLI":
 						return "1"
@@ -102,7 +102,7 @@ func TestCallIDs(t *testing.T) {
 	}
 	defer f.Close()
 	for s := bufio.NewScanner(f); s.Scan(); {
-		e := Decode(strings.NewReader(s.Text()), Qwen, "", func(string) string { return "" })
+		e := decodeAs(strings.NewReader(s.Text()), Qwen, "", func(string) string { return "" })
 		if e.Kind == PreTool && !strings.HasPrefix(e.ToolUseID, "call_") {
 			t.Errorf("%q", e.ToolUseID)
 		}

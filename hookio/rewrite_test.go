@@ -9,7 +9,7 @@ import (
 // What would become huge is not made, and what says too much is not kept.
 func TestRewriteIsBounded(t *testing.T) {
 	decode := func(input string) *Rewrite {
-		e := Decode(strings.NewReader(`{"hook_event_name":"PostToolUse","cwd":"/p","tool_name":"Edit","tool_input":{"file_path":"/p/a",`+input+`}}`), Claude, "", noEnv)
+		e := decodeAs(strings.NewReader(`{"hook_event_name":"PostToolUse","cwd":"/p","tool_name":"Edit","tool_input":{"file_path":"/p/a",`+input+`}}`), Claude, "", noEnv)
 		return e.Tool.Rewrite
 	}
 	text := []byte(strings.Repeat("e", 1<<20))
@@ -65,7 +65,7 @@ func TestRewrite(t *testing.T) {
 				if c.input != "" {
 					input += "," + c.input
 				}
-				e := Decode(strings.NewReader(fmt.Sprintf(`{"hook_event_name":%q,"cwd":"/p","tool_name":"Edit","tool_input":{%s}}`, event, input)), Claude, "", noEnv)
+				e := decodeAs(strings.NewReader(fmt.Sprintf(`{"hook_event_name":%q,"cwd":"/p","tool_name":"Edit","tool_input":{%s}}`, event, input)), Claude, "", noEnv)
 				got := "unknown"
 				if e.Tool.Rewrite != nil {
 					got = fmt.Sprint(e.Tool.Rewrite.Explains([]byte(text), []byte(c.after)))

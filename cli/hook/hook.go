@@ -166,7 +166,7 @@ func (h *process) handle(words []string, in io.Reader) hookio.Response {
 		}
 		in = &read
 	}
-	event := hookio.DecodeWords(in, words, h.Env.Getenv)
+	event := hookio.Decode(in, words, h.Env.Getenv)
 	h.event, h.named = &event, named
 	response := h.run(context.Background())
 	h.noteMisuse(words)

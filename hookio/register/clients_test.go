@@ -64,7 +64,7 @@ func TestEveryClient(t *testing.T) {
 			t.Errorf("%s: no program to find it by, or neither hooks nor an extension, or both", name)
 		}
 		for _, h := range c.hooks {
-			if hookio.Decode(strings.NewReader(`{"hook_event_name":"`+h.event+`","tool_name":"x"}`), c.Agent, "", func(string) string { return "" }).Kind == hookio.Ignored {
+			if hookio.Decode(strings.NewReader(`{"hook_event_name":"`+h.event+`","tool_name":"x"}`), []string{string(c.Agent)}, func(string) string { return "" }).Kind == hookio.Ignored {
 				t.Errorf("%s: %s is registered and not understood", name, h.event)
 			}
 			if c.known != nil && !slices.Contains(c.known, h.event) {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -230,12 +231,7 @@ func isKeyword(w Word) bool {
 
 // isBare reports whether the words so far are only keywords.
 func isBare(words []Word) bool {
-	for _, w := range words {
-		if !isKeyword(w) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(words, func(w Word) bool { return !isKeyword(w) })
 }
 
 func (p *parser) redirect() redirect {

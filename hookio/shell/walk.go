@@ -3,6 +3,7 @@ package shell
 import (
 	"maps"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -129,12 +130,10 @@ func (w *walker) atHome(value string, x Word) string {
 }
 
 func (w *walker) onlyAssignments(words []Word) bool {
-	for _, x := range words {
-		if _, _, ok := assignment(x); !ok {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(words, func(x Word) bool {
+		_, _, ok := assignment(x)
+		return !ok
+	})
 }
 
 func (w *walker) assign(name, value string, dynamic bool) {
@@ -155,15 +154,12 @@ func Found(value string) string {
 
 func assignment(x Word) (name, value string, ok bool) {
 	name, value, ok = strings.Cut(x.Text, "=")
-	if !ok || name == "" || name[0] >= '0' && name[0] <= '9' {
-		return "", "", false
-	}
-	for i := 0; i < len(name); i++ {
-		if !NameByte(name[i]) {
-			return "", "", false
-		}
-	}
-	return name, value, true
+	return name, value, ok && IsName(name)
+}
+
+// IsName reports whether a variable can have that name.
+func IsName(s string) bool {
+	return s != "" && (s[0] < '0' || s[0] > '9') && !slices.ContainsFunc([]byte(s), func(c byte) bool { return !nameByte(c) })
 }
 
 // resolve peels wrappers off until the program is found, and visits it.

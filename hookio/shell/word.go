@@ -191,9 +191,9 @@ func (p *parser) expansion(b *wordBuilder, inQuotes bool) {
 	case c == '"' && !inQuotes:
 		p.pos++
 		p.doubleQuoted(b)
-	case NameByte(c) && (c < '0' || c > '9'):
+	case nameByte(c) && (c < '0' || c > '9'):
 		start := p.pos
-		for NameByte(p.at(0)) {
+		for nameByte(p.at(0)) {
 			p.pos++
 		}
 		p.parameter(b, p.src[start:p.pos])
@@ -247,7 +247,7 @@ func (p *parser) braced(b *wordBuilder) {
 	p.pos = min(p.pos+1, len(p.src))
 	inside := p.src[start:max(start, end)]
 	n := 0
-	for n < len(inside) && NameByte(inside[n]) {
+	for n < len(inside) && nameByte(inside[n]) {
 		n++
 	}
 	if n > 0 && (n == len(inside) || strings.IndexByte(":-?", inside[n]) >= 0) {
@@ -369,6 +369,6 @@ func (p *parser) ansiEscape() string {
 	return string([]byte{byte(n)})
 }
 
-func NameByte(c byte) bool {
+func nameByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
