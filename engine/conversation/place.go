@@ -34,6 +34,21 @@ func (at *cutPoint) reverted() []string {
 	return texts
 }
 
+// until is when the newest of what a place holds was said.
+func (r *mover) until(at *cutPoint) time.Time {
+	x := at.source.index
+	chain, err := x.Chain(at.leaf)
+	if err != nil {
+		return r.Target.Time
+	}
+	for _, i := range slices.Backward(chain) {
+		if t := x.Lines[i].Time; !t.IsZero() {
+			return t
+		}
+	}
+	return r.Target.Time
+}
+
 // placeOf finds where the conversation stood at a checkpoint. What is exact (a
 // prompt's or a tool call's id) is looked for in all copies before what the hook
 // saw at the time counts, since the file lagged behind.

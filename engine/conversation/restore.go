@@ -41,7 +41,8 @@ type Moved struct {
 	There          bool   // with InPlace: it held what it was to hold: nothing was written
 	Removed        bool   // an undo took a fork away, or with InPlace the session's own file, which had been gone
 	Prompts        []string
-	Notes          []string // what the person should know
+	Until          time.Time // when the newest of what it holds was said; zero where an operation is taken back
+	Notes          []string  // what the person should know
 }
 
 // BackupName is the directory of the store that holds plain copies.
@@ -199,7 +200,7 @@ func (r *mover) cutPoint() (*cutPoint, error) {
 }
 
 func (r *mover) prepareFork(at *cutPoint) (*Move, error) {
-	m := &Move{r: r, answer: &Moved{Agent: string(at.agent), From: at.id, Prompts: at.undone()}}
+	m := &Move{r: r, answer: &Moved{Agent: string(at.agent), From: at.id, Prompts: at.undone(), Until: r.until(at)}}
 	if r.Before != nil {
 		m.answer.From, m.answer.Prompts = r.Before.Session.ID, r.Before.Prompts
 	}

@@ -151,9 +151,14 @@ func (c *Call) answers() bool {
 func (c *Call) begin() {
 	e, start := &c.Event, c.Event.Time.UTC()
 	c.note(c.export())
-	if r := c.sessionRecord(); r != nil && r.Parent != "" && c.session.Registered == "" && (e.Source == "fork" || e.Source == "resume") {
-		// The agent has forked a session itself: this one has its conversation. After clear it has not.
-		c.note(notice.Inherit(context.Background(), c.Env, r.Agent, r.Parent, r.ID))
+	if r := c.sessionRecord(); r != nil && c.session.Registered == "" && (e.Source == "fork" || e.Source == "resume" && r.Parent != "") {
+		// The agent has forked a session itself: this one has its conversation. After clear it has not. Of which one, it
+		// may not say: most often of the newest, and what that is told of files holds for all.
+		from := r.Parent
+		if from == "" {
+			from = c.newest(r.Agent)
+		}
+		c.note(notice.Inherit(context.Background(), c.Env, r.Agent, from, r.ID))
 	}
 	c.note(c.nameSession())
 	if e.By.Session != "" && e.Source != "compact" { // which is a turn's, and nobody's choice

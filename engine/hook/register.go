@@ -36,10 +36,25 @@ func (c *Call) nameSession() error {
 
 // named reports whether that is written down already.
 func (c *Call) named() bool {
-	var s currentSession
+	s, by := c.current(), &c.Event.By
+	return s.Agent == by.Agent && s.Session == by.Session && s.Transcript == by.Transcript
+}
+
+// newest is the session of an agent that is written down, "" for another agent's.
+func (c *Call) newest(agent string) string {
+	if s := c.current(); s.Agent == agent {
+		return s.Session
+	}
+	return ""
+}
+
+// current is what is written down; what cannot be read is empty.
+func (c *Call) current() (s currentSession) {
 	data, err := account.ReadSmall(filepath.Join(c.Project.StoreDir(), account.SessionName), 1<<16)
-	by := &c.Event.By
-	return err == nil && json.Unmarshal(data, &s) == nil && s.Agent == by.Agent && s.Session == by.Session && s.Transcript == by.Transcript
+	if err != nil || json.Unmarshal(data, &s) != nil {
+		return currentSession{}
+	}
+	return s
 }
 
 // writeSession names the newest session.

@@ -40,17 +40,22 @@ type Options struct {
 	// TakesBack are the operations that this one takes back. Of a session that still was to be told all of
 	// them they are dropped, and nothing is queued: what it believes is so again.
 	TakesBack []uint64
-	// Together is the session whose conversation the operation brought, in place, where it brought all files: what still
-	// waits for it is out of date, unless the operation is taken back before that is told. Zero for none.
-	Together Session
+	// Move is what the operation did to a conversation; nil for nothing.
+	Move *Move
 }
 
 // queued is one line of a queue's file.
 type queued struct {
-	Store string `json:"store"`          // id of the store: a session can work in several
-	Void  uint64 `json:"void,omitempty"` // the operation that put it out of date; 0: none did
+	Store string    `json:"store"`           // id of the store: a session can work in several
+	Void  uint64    `json:"void,omitempty"`  // the operation that put it out of date; 0: none did
+	Given time.Time `json:"given,omitzero"`  // when the session was told; zero: it waits
+	Again uint64    `json:"again,omitempty"` // the operation that took the prompt out of the conversation with which it was given, so that it waits again; 0: none did
+	Undid []uint64  `json:"undid,omitempty"` // the operations that this one takes back
 	Notice
 }
+
+// waits reports whether the session is still to be told.
+func (q *queued) waits() bool { return q.Void == 0 && (q.Given.IsZero() || q.Again != 0) }
 
 // Queue leaves word of an operation for the agents of all sessions that were active in the last hour in
 // the project, and for n.Session. It gives those that will be told, the newest first. Nothing is queued
@@ -58,16 +63,8 @@ type queued struct {
 // wrong here is for whoever wants to know, and takes nothing back. Queue can be called from any process.
 func Queue(ctx context.Context, p *project.Project, n Notice, o Options) ([]Session, error) {
 	store := p.ID.String()
-	if file := account.NoticeFile(p.Env, o.Together.Agent, o.Together.ID); file != "" && account.Exists(file) {
-		err := update(ctx, p.Env, file, queueWait, func(all []queued) []queued {
-			for i := range all {
-				if q := &all[i]; q.Store == store && q.Void == 0 {
-					q.Void = n.Operation
-				}
-			}
-			return all
-		})
-		if err != nil {
+	if o.Move != nil {
+		if err := o.Move.follow(ctx, p, n.Operation); err != nil {
 			return nil, err
 		}
 	}
@@ -77,7 +74,7 @@ func Queue(ctx context.Context, p *project.Project, n Notice, o Options) ([]Sess
 	}
 	var told []Session
 	files := map[string]bool{}
-	add := queued{Store: store, Notice: n.cut()}
+	add := queued{Store: store, Undid: o.TakesBack, Notice: n.cut()}
 	for _, s := range sessions {
 		file := account.NoticeFile(p.Env, s.Agent, s.ID)
 		if file == "" || files[file] {
@@ -107,19 +104,23 @@ func Queue(ctx context.Context, p *project.Project, n Notice, o Options) ([]Sess
 			return all
 		}
 		left, _ := without(all, store, o.TakesBack)
-		return left
+		return slices.DeleteFunc(left, func(q queued) bool { return q.Store == store && slices.Contains(o.TakesBack, q.Operation) })
 	})
 }
 
-// without leaves out what is queued of a store's operations. What they had put out of date is to be told again.
+// without leaves out what waits of a store's operations. What they had put out of date is to be told again, and what they had
+// taken out of a conversation is in it again.
 func without(all []queued, store string, operations []uint64) (left []queued, dropped int) {
 	for _, q := range all {
-		if q.Store == store && slices.Contains(operations, q.Operation) {
+		if q.Store == store && slices.Contains(operations, q.Operation) && (q.Given.IsZero() || q.Again != 0) {
 			dropped++
 			continue
 		}
 		if q.Store == store && slices.Contains(operations, q.Void) {
 			q.Void = 0
+		}
+		if q.Store == store && slices.Contains(operations, q.Again) {
+			q.Again = 0
 		}
 		left = append(left, q)
 	}
@@ -157,14 +158,14 @@ func Sessions(ctx context.Context, p *project.Project, n Notice) (out []Session,
 	return out, err
 }
 
-// Waiting reports whether something may be queued for a session: the usual answer, no, takes one call.
+// Waiting reports whether something is queued for a session, of any project: the usual answer, no, takes one call.
 func Waiting(env account.Env, agent, session string) bool {
 	file := account.NoticeFile(env, agent, session)
 	if file == "" {
 		return false
 	}
-	_, err := os.Lstat(file)
-	return err == nil
+	all, err := read(file)
+	return err != nil || slices.ContainsFunc(all, func(q queued) bool { return q.waits() })
 }
 
 // Take gives what is queued for a session in this project as one text, "" for nothing, and notes that it
@@ -175,31 +176,43 @@ func Take(ctx context.Context, p *project.Project, agent, session string) (strin
 	if file == "" {
 		return "", nil
 	}
-	store := p.ID.String()
+	store, off := p.ID.String(), !p.Settings().Notice
 	var mine []Notice
 	err := update(ctx, p.Env, file, takeWait, func(all []queued) (left []queued) {
 		mine = nil
 		for _, q := range all {
 			switch {
-			case q.Store != store:
-				left = append(left, q)
-			case q.Void == 0:
+			case q.Store != store || !q.waits() && q.Void == 0:
+			case q.Void != 0 || off:
+				continue
+			default:
 				mine = append(mine, q.Notice)
+				q.Given, q.Again = p.Env.Time().UTC(), 0
 			}
+			left = append(left, q)
 		}
 		return left
 	})
-	if err != nil || !p.Settings().Notice {
+	if err != nil {
 		return "", err
 	}
 	return Text(mine, session), nil
 }
 
-// Inherit gives a session that an agent itself forked from another what that one was still to be told: it
+// Inherit gives a session that an agent itself forked from another what that one was told, and was still to be told: it
 // has the same conversation.
 func Inherit(ctx context.Context, env account.Env, agent, from, to string) error {
-	file := account.NoticeFile(env, agent, from)
-	into := account.NoticeFile(env, agent, to)
+	return inherit(ctx, env, takeWait, Session{agent, from}, Session{agent, to}, func(q *queued) bool {
+		if q.Again != 0 {
+			q.Given, q.Again = time.Time{}, 0
+		}
+		return q.Void == 0
+	})
+}
+
+// inherit gives a session what another one has in its queue, as far as has says; has may change it.
+func inherit(ctx context.Context, env account.Env, wait time.Duration, from, to Session, has func(*queued) bool) error {
+	file, into := account.NoticeFile(env, from.Agent, from.ID), account.NoticeFile(env, to.Agent, to.ID)
 	if file == "" || file == into || !account.Exists(file) {
 		return nil
 	}
@@ -207,9 +220,9 @@ func Inherit(ctx context.Context, env account.Env, agent, from, to string) error
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	return update(ctx, env, into, takeWait, func(now []queued) []queued {
+	return update(ctx, env, into, wait, func(now []queued) []queued {
 		for _, q := range all {
-			if q.Void == 0 && !slices.Contains(q.Moved, to) && !slices.ContainsFunc(now, func(n queued) bool { return n.Store == q.Store && n.Operation == q.Operation }) {
+			if !slices.Contains(q.Moved, to.ID) && !slices.ContainsFunc(now, func(n queued) bool { return n.Store == q.Store && n.Operation == q.Operation }) && has(&q) {
 				now = append(now, q)
 			}
 		}
@@ -304,9 +317,9 @@ func update(ctx context.Context, env account.Env, file string, wait time.Duratio
 	if err != nil {
 		return err
 	}
-	all = change(all)
-	if drop := len(all) - maxQueued; drop > 0 {
-		all = all[drop:]
+	for all = change(all); len(all) > maxQueued; { // what was told goes first
+		i := max(0, slices.IndexFunc(all, func(q queued) bool { return !q.waits() }))
+		all = slices.Delete(all, i, i+1)
 	}
 	data, err := json.Marshal(all)
 	if err != nil || string(data) == string(was) {

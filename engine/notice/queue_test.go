@@ -162,7 +162,10 @@ func TestWentBackTogether(t *testing.T) {
 	l := newLab(t)
 	l.prompts("a")
 	l.prompts("b")
-	a := Options{Together: Session{"claude", "a"}}
+	l.now = l.now.Add(10 * time.Minute)
+	earlier, self := l.now.Add(-5*time.Minute), Session{"claude", "a"}
+	a, one := Options{Move: &Move{From: self, To: self, Until: earlier, Files: earlier}}, one
+	one.Time = l.now
 	for _, moved := range []Notice{{Count: 1, Moved: []string{"a"}}, {Moved: []string{"a"}}} { // also where no file changed
 		l.queue(one, Options{})
 		l.queue(moved, a)
@@ -178,6 +181,99 @@ func TestWentBackTogether(t *testing.T) {
 	l.queue(Notice{Kind: manifest.OpUndoRestore, Count: 1, Moved: []string{"a"}}, Options{TakesBack: []uint64{l.op}})
 	if got := l.take("a"); !strings.Contains(got, "a.txt") || strings.Count(got, "\n- ") != 1 {
 		t.Errorf("once that is undone, a is told %q", got)
+	}
+}
+
+// What a session was told with a prompt that its conversation does not hold any more it is told again, once, and so is a
+// fork that does not hold it.
+func TestWentBehindIt(t *testing.T) {
+	a, fork, second := Session{"claude", "a"}, Session{"claude", "fork"}, Session{"claude", "second"}
+	const again = "again"
+	for _, c := range []struct {
+		name string
+		play func(l *lab, move func(from, to Session, until, files time.Duration))
+		told map[string]string // by session: again, or ""
+	}{
+		{"in place", func(l *lab, move func(from, to Session, until, files time.Duration)) {
+			l.take("a")
+			move(a, a, 90, 0)
+		}, map[string]string{"a": again}},
+		{"in place, with files of after the operation", func(l *lab, move func(from, to Session, until, files time.Duration)) {
+			l.take("a")
+			move(a, a, 90, 110)
+		}, map[string]string{"a": again}},
+		{"in place, with files of before it", func(l *lab, move func(from, to Session, until, files time.Duration)) {
+			l.take("a")
+			move(a, a, 90, 90)
+		}, map[string]string{"a": ""}},
+		{"the prompt stays", func(l *lab, move func(from, to Session, until, files time.Duration)) {
+			l.take("a")
+			move(a, a, 130, 0)
+		}, map[string]string{"a": ""}},
+		{"further back than the files", func(l *lab, move func(from, to Session, until, files time.Duration)) {
+			l.take("a")
+			move(a, a, 40, 0)
+		}, map[string]string{"a": ""}},
+		{"a fork of what was told", func(l *lab, move func(from, to Session, until, files time.Duration)) {
+			l.take("a")
+			move(a, fork, 90, 0)
+		}, map[string]string{"a": "", "fork": again}},
+		{"a fork of what waits", func(l *lab, move func(from, to Session, until, files time.Duration)) {
+			move(a, fork, 90, 0)
+		}, map[string]string{"a": again, "fork": again}},
+		{"a fork that holds it, and then goes behind it", func(l *lab, move func(from, to Session, until, files time.Duration)) {
+			l.take("a")
+			move(a, fork, 130, 0)
+			if got := l.take("fork"); got != "" {
+				l.t.Errorf("the fork is told %s", got)
+			}
+			move(fork, second, 90, 0)
+		}, map[string]string{"fork": "", "second": again}},
+		{"the move is taken back", func(l *lab, move func(from, to Session, until, files time.Duration)) {
+			l.take("a")
+			move(a, a, 90, 0)
+			l.queue(Notice{Moved: []string{"a"}}, Options{TakesBack: []uint64{l.op}})
+		}, map[string]string{"a": ""}},
+		{"the operation was taken back, and that was told too", func(l *lab, move func(from, to Session, until, files time.Duration)) {
+			l.take("a")
+			l.queue(Notice{Kind: manifest.OpUndoRestore, Count: 1, Time: l.now}, Options{TakesBack: []uint64{l.op}})
+			l.take("a")
+			move(a, a, 90, 0)
+			move(a, fork, 90, 0)
+		}, map[string]string{"a": "", "fork": ""}},
+		{"the operation was taken back, and that waits", func(l *lab, move func(from, to Session, until, files time.Duration)) {
+			l.take("a")
+			l.queue(Notice{Kind: manifest.OpUndoRestore, Count: 1, Time: l.now}, Options{TakesBack: []uint64{l.op}})
+			move(a, a, 90, 0)
+		}, map[string]string{"a": ""}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := newLab(t)
+			start := l.now
+			at := func(minute time.Duration) time.Time { return start.Add(minute * time.Minute) }
+			l.now = at(95)
+			l.prompts("a")
+			l.now = at(100)
+			l.queue(Notice{Kind: manifest.OpRestore, Time: l.now, State: at(50), Count: 1, Paths: one.Paths}, Options{})
+			l.now = at(120)
+			c.play(l, func(from, to Session, until, files time.Duration) {
+				m := &Move{From: from, To: to, Until: at(until)}
+				if files != 0 {
+					m.Files = at(files)
+				}
+				l.queue(Notice{Moved: []string{to.ID}}, Options{Move: m})
+			})
+			l.now = at(140)
+			for session, want := range c.told {
+				got := l.take(session)
+				if strings.Contains(got, "restored files") != (want == again) || want == "" && got != "" || strings.Count(got, "\n- ") > 1 {
+					t.Errorf("%s is told %q", session, got)
+				}
+				if got := l.take(session); got != "" {
+					t.Errorf("%s is told a second time", session)
+				}
+			}
+		})
 	}
 }
 

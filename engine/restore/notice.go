@@ -63,8 +63,14 @@ func (r *Run) leaveNotice(done *Restored) {
 		relate(ctx, r.Project, &n)
 	}
 	o := notice.Options{TakesBack: r.takesBack}
-	if m := done.Conversation; m != nil && m.InPlace && !takesBack && r.Options.Half == conversation.Both && r.Sel == nil && len(done.Skip) == 0 {
-		o.Together = notice.Session{Agent: m.Agent, ID: m.Session}
+	if m := done.Conversation; m != nil && m.Session != "" && !m.There && !m.Until.IsZero() {
+		o.Move = &notice.Move{From: notice.Session{Agent: m.Agent, ID: m.From}, To: notice.Session{Agent: m.Agent, ID: m.Session}, Until: m.Until}
+		if m.InPlace {
+			o.Move.From = o.Move.To
+		}
+		if r.Options.Half == conversation.Both && r.Sel == nil && len(done.Skip) == 0 {
+			o.Move.Files = r.target.Time
+		}
 	}
 	var err error
 	if r.Options.DryRun {
