@@ -10,7 +10,7 @@ type ForeignStoreError struct {
 	Store, Reason string
 	OtherUser     bool
 	Going         bool // its removal did not finish
-	NoHome        bool // whose it is cannot be told
+	NoHome        bool // whose it is is not known
 	Tracked       bool // git has files of the store in its index
 }
 
@@ -48,7 +48,7 @@ func (e *DamagedStoreError) Unwrap() error { return e.Err }
 type FormatError struct {
 	What string
 	Err  error
-	Lost string // why it cannot be made anew; "": nobody has tried
+	Lost string // why it cannot be made anew; "": that was not tried
 }
 
 func (e *FormatError) Error() string {

@@ -25,7 +25,7 @@ type KnownStore struct {
 	DirID // of the root
 	Mode  Mode
 	Root  string // real path
-	Going bool   // it is being removed, or was when the process died: nobody believes it any more
+	Going bool   // it is being removed, or was when the process died: it does not count any more
 	// storage is the directory of a global store that does not lie where root would have
 	// it: its directory was moved, or another one had the place. "": it does.
 	Storage string

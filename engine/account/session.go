@@ -28,7 +28,7 @@ type SessionState struct {
 	Stopped    time.Time `json:"stopped,omitzero"`     // when the newest turn ended
 	Ended      bool      `json:"ended,omitempty"`      // what is asked next may be anywhere
 	Tools      []string  `json:"tools,omitempty"`      // ids of the newest tool calls that have theirs
-	Told       []string  `json:"told,omitempty"`       // what the person was told already
+	Told       []string  `json:"told,omitempty"`       // messages that the person has had
 
 	Held *HeldConversation `json:"held,omitempty"`
 
@@ -154,5 +154,5 @@ type HeldConversation struct {
 	Leaf       string `json:"leaf,omitempty"`
 	PromptID   string `json:"prompt_id,omitempty"` // of the newest prompt in it
 	Prompt     string `json:"prompt,omitempty"`    // its text, at most maxHeldPrompt bytes
-	Untold     bool   `json:"untold,omitempty"`    // no hook told of it, of an agent that gives prompts no ids
+	Untold     bool   `json:"untold,omitempty"`    // no hook reported it, of an agent that gives prompts no ids
 }

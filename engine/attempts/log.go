@@ -35,7 +35,7 @@ type log struct {
 	isTyped map[uint64]bool        // by sequence number: it is among prompts
 	byID    map[manifest.CheckpointID]*manifest.Checkpoint
 	ops     map[uint64]*manifest.Operation
-	parents map[string]string // of sessions, as hooks told
+	parents map[string]string // of sessions, as hooks reported
 }
 
 func readLog(ctx context.Context, p *project.Project) (*log, error) {
@@ -77,7 +77,7 @@ func readLog(ctx context.Context, p *project.Project) (*log, error) {
 	return l, p.Query(ctx, l.findPrompts)
 }
 
-// findPrompts notes the prompts. What a hook told twice, or was typed into a running turn, is one.
+// findPrompts notes the prompts. What a hook reported twice, or was typed into a running turn, is one.
 func (l *log) findPrompts(db *manifest.DB) error {
 	last := map[sessionKey]*manifest.Checkpoint{}
 	for _, e := range l.events {

@@ -97,7 +97,7 @@ func group(l *log, part func(*manifest.Operation, *manifest.Checkpoint) bool) *p
 }
 
 // target finds what an operation went to; nil where it is no way back to a place: it brought a part, or
-// nobody knows to what.
+// it is not known to what.
 func (g *places) target(op *manifest.Operation, part func(*manifest.Operation, *manifest.Checkpoint) bool) *target {
 	if op.Checkpoint == (manifest.CheckpointID{}) {
 		return nil

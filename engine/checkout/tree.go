@@ -31,7 +31,7 @@ type Options struct {
 	// somebody has changed there since stays, and is a problem of the path. Without it whatever is there
 	// is a problem of the path: two names that the file system takes for one.
 	Replace bool
-	// Progress is told how many of the files of a Move are written, by one goroutine at a time. May be nil.
+	// Progress receives how many of the files of a Move are written, by one goroutine at a time. May be nil.
 	Progress func(files, total, bytes, totalBytes int64)
 }
 
@@ -80,7 +80,7 @@ type Moved struct {
 func New(o Options) *Tree { return &Tree{o: o, have: map[string]*directory{}} }
 
 // Move brings the directory to the state that walk tells of. An error of the whole, such as a full
-// disk or the end of ctx, ends it: the next Move goes on from what is there.
+// disk or the end of ctx, ends it: the next Move continues from what is there.
 func (t *Tree) Move(ctx context.Context, walk Walk, donor *Donor) (Moved, error) {
 	t.problems = nil
 	m := Moved{}

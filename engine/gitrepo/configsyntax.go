@@ -47,7 +47,7 @@ func (p *configParser) parse() []entry {
 			if !ok {
 				p.skipLine()
 			}
-			section, known = name+".", ok // the settings of a bad section are nobody's
+			section, known = name+".", ok // the settings of a bad section do not count
 		case isLetter(c):
 			name, v, ok := p.setting(c)
 			if ok && known {

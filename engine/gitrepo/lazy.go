@@ -43,7 +43,7 @@ func (r Repo) Lazy(fold bool) *LazyTracked {
 // Load reads the index if that was not done yet. Errors are those of Repo.Tracked.
 func (l *LazyTracked) Load() (*Tracked, error) { return l.load() }
 
-// Failed is why the index could not be read, nil if it was read or nobody asked.
+// Failed is why the index could not be read, nil if it was read, or was not needed.
 func (l *LazyTracked) Failed() error {
 	if err := l.failed.Load(); err != nil {
 		return *err

@@ -101,7 +101,7 @@ func (e *existing) look(path string) (bool, error) {
 	if e.o.Checkpoints == nil {
 		if ok, err := e.ever(path); !project.IsDamage(err) {
 			return ok, err
-		} // else the trees that are whole say it: a damaged one is told of by who reads it
+		} // else the trees that are whole say it: whoever reads a damaged one reports it
 	}
 	release, err := e.p.Use(e.ctx)
 	if err != nil {
@@ -122,7 +122,7 @@ func (e *existing) look(path string) (bool, error) {
 			return true, nil
 		}
 		if err != nil && !project.IsDamage(err) {
-			return false, err // a damaged tree is told of by who reads it
+			return false, err // whoever reads a damaged tree reports it
 		}
 	}
 	return false, nil

@@ -66,8 +66,8 @@ func (e *UnfinishedError) Unwrap() error { return e.Err }
 // checked out. No scan takes it: the name is a reserved one.
 var checkoutMark = rootfs.Reserved("checkout")
 
-// Checkout writes a checkpoint's tree into a directory outside of the project. What an interrupted
-// one has left is gone on with, if it was of the same. Errors: *CheckoutDirError, *UnfinishedError.
+// Checkout writes a checkpoint's tree into a directory outside of the project. It
+// continues an interrupted one of the same. Errors: *CheckoutDirError, *UnfinishedError.
 func Checkout(ctx context.Context, p *project.Project, o CheckoutOptions) (*CheckedOut, error) {
 	chosen, release, err := choose(ctx, p, &o.Checkpoint, o.Paths)
 	if err != nil {
@@ -299,7 +299,7 @@ func donorOf(tree rootfs.FS, c *checkpoint.Captured, scanned int64, root oid.ID)
 	return &checkout.Donor{FS: tree, Scanned: scanned, Differs: func(path string) bool { return differs[path] }}, err
 }
 
-// filesProgress is told how many files are done.
+// filesProgress reports how many files are done.
 func filesProgress(p *project.Project, phase string) func(files, total, bytes, totalBytes int64) {
 	if p.Progress == nil {
 		return nil

@@ -258,10 +258,8 @@ func writePiece(archive *tar.Writer, mtime time.Time, it piece, data []byte) err
 	return err
 }
 
-// exportProgress counts what an archive of the chosen paths holds, and returns what
-// is told of each piece of it: its entry, if it begins one, and the bytes that were
-// written. It is nil where nobody wants to know. A directory is none of its own:
-// its size is that of the files below.
+// exportProgress counts what an archive of the chosen paths holds, and returns the function that reports each piece of it: its
+// entry, if it begins one, and the bytes that were written; nil without p.Progress. Directories do not count.
 func exportProgress(ctx context.Context, p *project.Project, o ExportOptions, chosen pathspec.Selection) (func(e *manifest.Entry, written int), error) {
 	if p.Progress == nil {
 		return nil, nil

@@ -16,12 +16,13 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// Bounds of what an archive of the older program may hold: it is somebody else's file by now.
+// Bounds of what an archive of the older program may hold: it is untrusted.
 var (
 	MaxArchiveEntries = 2_000_000
 	MaxArchiveBytes   = int64(64 << 30) // unpacked
@@ -128,7 +129,7 @@ type tarNode struct {
 	kids map[string]*tarNode
 }
 
-// archive makes a tree of a tar.gz that nobody vouches for. Only names and bytes are believed; what
+// archive makes a tree of an untrusted tar.gz. Only names and bytes are believed; what
 // leads out, or through a link, voids it.
 func (im *importing) archive(f io.Reader) (oid.ID, error) {
 	z, err := gzip.NewReader(f)
@@ -310,7 +311,7 @@ type ImportSources struct {
 // FindImports looks into a directory: a project, or one with the older program's checkpoints.
 func FindImports(dir string) (s ImportSources) {
 	for _, sub := range []string{filepath.Join(dir, filepath.FromSlash(account.StoreName), project.OlderCheckpoints), filepath.Join(dir, project.OlderCheckpoints), dir} {
-		list, _ := filepath.Glob(filepath.Join(globText(sub), "*", "snapshot.tar.gz"))
+		list, _ := filepath.Glob(filepath.Join(pathspec.EscapeGlob(sub), "*", "snapshot.tar.gz"))
 		if len(list) > 0 {
 			s.Older, s.Count = sub, len(list)
 			break
@@ -320,11 +321,6 @@ func FindImports(dir string) (s ImportSources) {
 		s.Pi = dir
 	}
 	return s
-}
-
-// globText is a path as a pattern that matches it alone.
-func globText(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // hasRef reports whether the git repository that dir is the top of has a ref, as a file or packed.

@@ -59,7 +59,7 @@ func (im *importing) olderSaid(file string, c conversation.Copy) (*manifest.Tran
 	}
 	defer os.Remove(plain.Name()) // where an open file keeps its name
 	defer plain.Close()
-	_ = os.Remove(plain.Name()) // nobody else is to find what was said, whenever this ends
+	_ = os.Remove(plain.Name()) // however this ends, no file with the conversation is left
 	n, err := im.unpack(plain, packed)
 	if err != nil {
 		return nil, err

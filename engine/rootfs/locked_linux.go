@@ -33,7 +33,7 @@ func (d *linuxDir) Locked(name string) error {
 	return nil
 }
 
-// attributes are the one that counts of a name, 0 for none or where it cannot be told.
+// attributes are the one that counts of a name, 0 for none or where it is not known.
 func (d *linuxDir) attributes(name string, flags int) uint64 {
 	var st unix.Statx_t
 	if unix.Statx(d.fd, name, flags, unix.STATX_TYPE, &st) != nil {

@@ -19,7 +19,7 @@ func IsReserved(name string) bool { return strings.HasPrefix(name, reservedPrefi
 // Reserved makes a reserved name. suffix has no slash and is at most 200 bytes.
 func Reserved(suffix string) string { return reservedPrefix + suffix }
 
-// IsRestores reports whether name is one that a restore makes, and nobody else: the prefix, 16 hexadecimal digits that it draws,
+// IsRestores reports whether name is one that only a restore makes: the prefix, 16 hexadecimal digits that it draws,
 // a hyphen, and a number.
 func IsRestores(name string) bool {
 	rest, ok := strings.CutPrefix(strings.TrimSuffix(name, asideSuffix), reservedPrefix)

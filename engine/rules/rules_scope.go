@@ -132,16 +132,10 @@ func Today(p *project.Project, kept []string, tree rootfs.FS) *Scopes {
 	return s
 }
 
-// ruleSource is where a checkpoint's rule files come from.
-type ruleSource interface {
-	Load(id oid.ID) (manifest.Dir, error)
-	Open(e manifest.Entry) (io.ReadCloser, error)
-}
-
 // Of are a checkpoint's rules, with the rule files as they are in its
 // tree. What git tracked then is not known, so an ignored path that was
 // captured for that reason only is out of scope, and stays.
-func Of(p *project.Project, src ruleSource, c manifest.Checkpoint) *Scopes {
+func Of(p *project.Project, src treeio.Source, c manifest.Checkpoint) *Scopes {
 	s := &Scopes{Known: map[string]*ignore.Scope{}, all: c.Rules == (oid.ID{})}
 	s.Read = func(path string) []byte {
 		e, ok, err := manifest.Find(src.Load, c.Root, path)

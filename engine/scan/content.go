@@ -39,7 +39,7 @@ func (c *content) Read(b []byte) (int, error) {
 	if c.outside {
 		return 0, context.Canceled
 	}
-	if c.gate != nil { // a read that is stuck keeps nobody
+	if c.gate != nil { // a read that is stuck must not block the other workers
 		c.gate.leave()
 	}
 	n, err := c.f.Read(b)

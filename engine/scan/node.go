@@ -109,7 +109,7 @@ func (n *node) path() string {
 }
 
 // scopeOf finds the rules for a node's entries, reading those of its
-// ancestors that nobody has asked for yet. rules is what n's rule files hold
+// ancestors that have none yet. rules is what n's rule files hold
 // when it has just been listed, else nil.
 func (k *worker) scopeOf(n *node, rules func(string) []byte) *ignore.Scope {
 	k.w.scopes.Lock()

@@ -142,7 +142,7 @@ func matchedAll(db *manifest.DB, patterns, paths []string) error {
 	return nil
 }
 
-// lister gives the checkpoints that are told of, each read once.
+// lister gives the checkpoints of the spans, each read once.
 type lister struct {
 	db    *manifest.DB
 	t     *timeline

@@ -34,7 +34,7 @@ type Settings struct {
 	Guard             bool
 	SilentCheckpoints bool
 	WarnUninitialised string // "once", "session", "never"
-	Notice            bool   // agents are told once what was taken back
+	Notice            bool   // agents get one notice of what was taken back
 
 	values [keyCount]slot
 }

@@ -123,7 +123,7 @@ func storeInfo(ctx context.Context, env account.Env, k account.KnownStore, known
 	return s
 }
 
-// fate is what has become of k, as far as it can be told from outside, and where its directory
+// fate is what has become of k, as far as it shows from outside, and where its directory
 // is now if it was moved and found.
 func fate(k account.KnownStore, env account.Env, known []account.KnownStore) (state account.State, movedTo string) {
 	state = account.Unregistered
@@ -247,7 +247,7 @@ func Find(env account.Env, prefix string) (account.KnownStore, error) {
 	return match, nil
 }
 
-// Gone lists the stores whose project was deleted, as far as can be told from outside: nothing is at its path, and nothing uses its
+// Gone lists the stores whose project was deleted, as far as it shows from outside: nothing is at its path, and nothing uses its
 // packs elsewhere. With older, only those that were saved to at least so long ago.
 func Gone(ctx context.Context, env account.Env, older time.Duration) (out []Info, err error) {
 	known, err := all(env)

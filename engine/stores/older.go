@@ -18,7 +18,7 @@ var olderFiles = []string{account.ConfigName, account.RestoreHistoryName}
 
 // keepOlder puts those of the older program's files aside whose names the store that is about to be
 // made has too, and gives the settings of that store, which begin as config. It can be repeated, also
-// by an init that goes on where one was killed, or that runs beside another.
+// by an init that continues one that was killed, or that runs beside another.
 func keepOlder(at *project.Location, config []byte) ([]byte, error) {
 	o := &project.Older{Dir: project.OlderIn(at.Root)}
 	if o.Dir == "" {

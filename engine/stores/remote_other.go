@@ -2,5 +2,5 @@
 
 package stores
 
-// remoteFileSystem is not told apart here.
+// remoteFileSystem does not recognise any here.
 func remoteFileSystem(string) (kind string, remote bool) { return "", false }

@@ -22,7 +22,7 @@ type Removal struct {
 	Refused string
 	Kept    []string // what stays of it, and why: a sentence each
 	Curable string   // what is wrong with a store that repair would bring back; "": nothing
-	Note    string   // what cannot be told from here, "" if nothing
+	Note    string   // what is not known here, "" if nothing
 
 	known account.KnownStore
 	env   account.Env
@@ -31,7 +31,7 @@ type Removal struct {
 }
 
 // RemovalError: a removal that has begun did not finish. The store is none any more; the
-// next removal or init goes on.
+// next removal or init continues it.
 type RemovalError struct {
 	ID  string
 	Err error
@@ -42,7 +42,7 @@ func (e *RemovalError) Error() string {
 }
 func (e *RemovalError) Unwrap() error { return e.Err }
 
-// goingSuffix marks what is being removed: nobody takes it for a store any more.
+// goingSuffix marks what is being removed: it is not a store any more.
 const goingSuffix = ".going"
 
 // PlanRemoval looks at the store that id names, by its beginning. It changes nothing.
@@ -193,7 +193,7 @@ func crashedIn(ctx context.Context, o project.OpenOptions) bool {
 // Apply removes the store:
 //
 //  1. All locks are taken, or it is busy (*BusyError); what was planned must still hold (*RefusedError).
-//  2. The registry notes that the store is going, unless the disk is full. From here on nobody believes it, and
+//  2. The registry notes that the store is going, unless the disk is full. From here on it does not count, and
 //     what is left after a crash is removed by the next removal or init.
 //  3. Store and mirror are renamed, then removed. No link is followed.
 //  4. Session states and an empty .agent go, and last the line of the registry.
@@ -303,7 +303,7 @@ func (r *Removal) check() error {
 	return changed
 }
 
-// FinishRemovals goes on with the removals that did not finish, all or only that of
+// FinishRemovals continues the removals that did not finish, all or only that of
 // root's store, and gives what is gone now.
 func FinishRemovals(ctx context.Context, env account.Env, root string) (done []Removal, err error) {
 	known, err := all(env)

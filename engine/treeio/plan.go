@@ -36,7 +36,7 @@ type Options struct {
 	// Sessions reports whether agents keep their sessions at a path. It is never touched, and nothing is missing for it; nil: none.
 	Sessions func(path string) bool
 	Workers  int // 0: 2
-	// Progress is told how far NewPlan, Plan.Read and Plan.Apply have come, by one goroutine at a
+	// Progress receives how far NewPlan, Plan.Read and Plan.Apply have come, by one goroutine at a
 	// time; may be nil.
 	Progress func(Done)
 }

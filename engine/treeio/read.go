@@ -67,7 +67,7 @@ func (p *Plan) Read(ctx context.Context, sink Sink) error {
 				err = l.Locked(name) // a dry run, too, is to know what cannot be done
 			}
 			if !isDir(e) && !isDir(c.After) {
-				// What nobody captured is no less precious than what takes its place.
+				// What is in no checkpoint is no less precious than what takes its place.
 				e.Precious = e.Precious || c.After.Precious
 			}
 			var se *sinkError

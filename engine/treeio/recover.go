@@ -104,7 +104,7 @@ type Recovered struct {
 	Forward bool
 	Left    []problem.Problem // paths that hold neither, left as they are
 	// Late are displaced contents that are in no checkpoint; Record of the
-	// options has been told.
+	// options has received them.
 	Late []Edit
 	// Done are the edits that the restore made, when it went forward.
 	Done []Edit

@@ -6,7 +6,7 @@ import "github.com/rewind-cli/rewind/engine/linediff"
 type Kind uint8
 
 const (
-	Undone    Kind = iota + 1 // nobody wrote there since: the own steps are taken out
+	Undone    Kind = iota + 1 // no later step wrote there: the own steps are taken out
 	Touching                  // others wrote directly beside it: taken out all the same
 	Overlap                   // a conflict: others changed or deleted own lines, or wrote between them or where they took lines away
 	Ambiguous                 // a conflict: taking the steps back one after the other, newest first, gives other lines
@@ -26,7 +26,7 @@ const (
 )
 
 // Block is a part of a text that own steps changed. Lines are counted from 0; ends are not among them. A block
-// of a conflict reaches from one line that nobody touched to the next; others are as narrow as what changes.
+// of a conflict reaches from one unchanged line to the next; others are as narrow as what changes.
 type Block struct {
 	Index       int // among the blocks; the same steps give the same blocks whatever is chosen
 	Kind        Kind

@@ -211,12 +211,12 @@ func (t *taking) sequence(first int32) {
 	}
 }
 
-// separates reports whether a line was there before version first and nobody touched it since.
+// separates reports whether a line was there before version first and is unchanged since.
 func (t *taking) separates(l, first int32) bool {
 	return t.lives(l, first-1) && !t.touched(l, first)
 }
 
-// split makes regions of lines lo to hi of the sequence: what lies between lines that nobody touched since
+// split makes regions of lines lo to hi of the sequence: what lies between lines that are unchanged since
 // the first own version. In each of them the first own version may be a later one, and lines that
 // were not touched since then cut it again.
 func (t *taking) split(lo, hi int, first int32) {
