@@ -123,9 +123,8 @@ func Confirm(c *app.Call, plan *restore.Restored) (bool, error) {
 	default:
 		return true, nil
 	}
-	yes, err := c.Out.Ask("This deletes %d files that are not in %s. A safety checkpoint is taken first. Continue?",
+	return c.Out.Ask("This deletes %d files that are not in %s. A safety checkpoint is taken first. Continue?",
 		plan.Files(plan.Delete), rows.Called(c, plan.Checkpoint))
-	return yes, err
 }
 
 // nameFirst names a few of many paths.

@@ -43,55 +43,44 @@ func (r *restoreFlags) define(f *pflag.FlagSet) {
 // RestoreUsage are the flags of restoreFlags in a usage line.
 const RestoreUsage = "[--code-only|--context-only] [--in-place] [--resume] [--dry-run] [--force] [--yes]"
 
-// half says what a restore moves.
-type half string
-
-const (
-	both             half = "both"
-	code             half = "code"
-	conversationHalf half = "context"
-)
-
 // half reads the flags that say what is to be moved, and refuses those that contradict each other.
-func (r *restoreFlags) half() (half, error) {
+func (r *restoreFlags) half() (conversation.Half, error) {
 	named := 0
-	h := both
+	h := conversation.Both
 	if r.codeOnly {
-		h, named = code, named+1
+		h, named = conversation.CodeOnly, named+1
 	}
 	if r.contextOnly {
-		h, named = conversationHalf, named+1
+		h, named = conversation.ConversationOnly, named+1
 	}
 	if r.mode != "" {
 		named++
 		switch r.mode {
 		case "both":
-			h = both
+			h = conversation.Both
 		case "code":
-			h = code
+			h = conversation.CodeOnly
 		case "context", "chat":
-			h = conversationHalf
+			h = conversation.ConversationOnly
 		default:
-			return "", app.Usagef("--mode must be both, code or context, not %q", r.mode)
+			return h, app.Usagef("--mode must be both, code or context, not %q", r.mode)
 		}
 	}
 	if named > 1 {
-		return "", app.Usagef("--code-only, --context-only and --mode cannot be combined")
+		return h, app.Usagef("--code-only, --context-only and --mode cannot be combined")
 	}
-	if h == code && (r.inPlace || r.resume) {
-		return "", app.Usagef("--in-place and --resume concern the conversation, which is not restored")
+	if h == conversation.CodeOnly && (r.inPlace || r.resume) {
+		return h, app.Usagef("--in-place and --resume concern the conversation, which is not restored")
 	}
 	return h, nil
 }
 
-func restoreCommand(v report.RestoreVerb) *app.Command {
+// restoreCommand completes a command of the family.
+func restoreCommand(v report.RestoreVerb, c *app.Command) *app.Command {
 	var r restoreFlags
-	c := &app.Command{
-		Answers: app.Answers{"restore": report.RestoredView{}},
-		Exits:   []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
-		Paths:   true,
-		Run:     func(ctx context.Context, c *app.Call) error { return runRestore(ctx, c, &r, v) },
-	}
+	c.Answers = app.Answers{"restore": report.RestoredView{}}
+	c.Exits = []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused}
+	c.Run = func(ctx context.Context, c *app.Call) error { return runRestore(ctx, c, &r, v) }
 	c.Flags = func(f *pflag.FlagSet) {
 		r.define(f)
 		if v.TakesCheckpoint {
@@ -141,6 +130,11 @@ func typedArgs(c *app.Call, r *restoreFlags) string {
 	if r.inPlace {
 		words = append(words, "--in-place")
 	}
+	return withPaths(c, words)
+}
+
+// withPaths is a command line for the log: the words, and the paths after them.
+func withPaths(c *app.Call, words []string) string {
 	if len(c.Paths) > 0 {
 		words = append(append(words, "--"), app.QuoteAll(c.Paths)...)
 	}
@@ -172,7 +166,7 @@ func runRestore(ctx context.Context, c *app.Call, r *restoreFlags, v report.Rest
 			return app.Usagef("--copy needs a checkpoint of the form prompt~N")
 		}
 	}
-	if h == conversationHalf && len(c.Paths) > 0 {
+	if h == conversation.ConversationOnly && len(c.Paths) > 0 {
 		return app.Usagef("paths concern the files, which are not restored")
 	}
 	o := restore.Options{DryRun: r.dryRun, Force: r.force, Args: typedArgs(c, r)}
@@ -220,9 +214,9 @@ func runRestore(ctx context.Context, c *app.Call, r *restoreFlags, v report.Rest
 		return err
 	}
 	if len(c.Paths) > 0 && r.mode == "" && !r.inPlace && !r.resume {
-		h = code // for single files, the conversation stays as it is
+		h = conversation.CodeOnly // for single files, the conversation stays as it is
 	}
-	o.Half, o.InPlace = engineHalf(h), r.inPlace
+	o.Half, o.InPlace = h, r.inPlace
 	if c.Out.Interactive() && !r.yes && !r.dryRun {
 		o.Confirm = func(plan *restore.Restored) (bool, error) { return report.Confirm(c, plan) }
 	}
@@ -234,7 +228,7 @@ func runRestore(ctx context.Context, c *app.Call, r *restoreFlags, v report.Rest
 		done.Without = nil // no conversation was asked for
 	}
 	c.Out.EndProgress()
-	if h != code { // else they are in the conversation as before
+	if h != conversation.CodeOnly { // else they are in the conversation as before
 		printPrompts(c.Out, done.Prompts)
 	}
 	if r.copy && !r.dryRun {
@@ -243,7 +237,7 @@ func runRestore(ctx context.Context, c *app.Call, r *restoreFlags, v report.Rest
 	if done.Without != nil {
 		warnWithout(c, done)
 	}
-	if v.Part = report.PartOf(c.Paths, false); h == conversationHalf && done.Of != "" {
+	if v.Part = report.PartOf(c.Paths, false); h == conversation.ConversationOnly && done.Of != "" {
 		v.Part.Text = "the conversation"
 	}
 	if err := report.ReportRestored(c, done, v); err != nil || !r.resume || r.dryRun {
@@ -258,7 +252,7 @@ func warnWithout(c *app.Call, done *restore.Restored) {
 }
 
 // target is what restore goes to; attempt is set where that is an attempt's end.
-func target(ctx context.Context, c *app.Call, p *project.Project, h half, o *restore.Options) (attempt *attempts.Attempt, err error) {
+func target(ctx context.Context, c *app.Call, p *project.Project, h conversation.Half, o *restore.Options) (attempt *attempts.Attempt, err error) {
 	spec := c.Args[0]
 	if n, ok := conversation.PromptNumber(spec); ok && n > 0 {
 		o.Prompt = n

@@ -7,15 +7,16 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/report"
 	"github.com/rewind-cli/rewind/cli/rows"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
 )
 
 // checkPatch refuses what does not go with restore --patch.
-func (r *restoreFlags) checkPatch(c *app.Call, h half) error {
+func (r *restoreFlags) checkPatch(c *app.Call, h conversation.Half) error {
 	switch {
-	case h == conversationHalf || r.inPlace || r.resume || r.copy:
+	case h == conversation.ConversationOnly || r.inPlace || r.resume || r.copy:
 		return app.Usagef("--patch concerns the files alone")
 	case c.JSON:
 		return app.Usagef("--patch and --json cannot be combined")

@@ -75,10 +75,7 @@ func typedRevert(c *app.Call, r *report.RevertFlags) string {
 	if r.Glob {
 		words = append(words, "--glob")
 	}
-	if len(c.Paths) > 0 {
-		words = append(append(words, "--"), app.QuoteAll(c.Paths)...)
-	}
-	return strings.ToValidUTF8(strings.Join(words, " "), "\uFFFD")
+	return withPaths(c, words)
 }
 
 func runRevert(ctx context.Context, c *app.Call, r *report.RevertFlags) error {

@@ -15,11 +15,11 @@ import (
 // sessionOf is the session whose conversation a restore moves, nil for that of
 // the checkpoint: one that is named counts, and at a bare time the one in
 // whose shell the command runs, since the newest checkpoint may be another's.
-func sessionOf(ctx context.Context, c *app.Call, p *project.Project, spec string, l project.Listed, h half) (*conversation.ChosenSession, error) {
+func sessionOf(ctx context.Context, c *app.Call, p *project.Project, spec string, l project.Listed, h conversation.Half) (*conversation.ChosenSession, error) {
 	switch {
 	case c.Session != "": // of the files alone, it is whose turns go
 		return c.ChooseSession(ctx, p)
-	case h == code:
+	case h == conversation.CodeOnly:
 		return nil, nil
 	case !strings.HasPrefix(spec, "@{"):
 		return nil, nil
@@ -28,20 +28,10 @@ func sessionOf(ctx context.Context, c *app.Call, p *project.Project, spec string
 	}
 	s, err := c.ChooseSession(ctx, p)
 	var none *conversation.NoSessionError
-	if errors.As(err, &none) && len(none.Choices) == 0 && none.Named == "" && h == both {
+	if errors.As(err, &none) && len(none.Choices) == 0 && none.Named == "" && h == conversation.Both {
 		return nil, nil // there is no conversation: the files are all that there is
 	}
 	return s, err
-}
-
-func engineHalf(h half) conversation.Half {
-	switch h {
-	case code:
-		return conversation.CodeOnly
-	case conversationHalf:
-		return conversation.ConversationOnly
-	}
-	return conversation.Both
 }
 
 // resume runs the command that opens a session: in a new window inside tmux,
