@@ -15,7 +15,7 @@ type adapter struct {
 	title   string   // as people write it
 
 	// transcript reports whether a path, with slashes, is that of a transcript
-	// of this agent; nil where none can be told. Of all signs it counts most.
+	// of this agent; nil where the path has no such shape. Of all signs it counts most.
 	transcript func(file string) bool
 	// variable is set in this agent's hooks, and in those of no agent further
 	// down in the table.
@@ -50,11 +50,11 @@ type adapter struct {
 	// request; commands find project and session as at any other terminal.
 	tellsNames bool
 
-	// messages: the agent shows systemMessage to the person, and to nobody else.
+	// messages: the agent shows systemMessage to the person, and not to its model.
 	messages bool
 	// informs are the events whose answer's context the agent gives to its model, with the next request
 	// and no other. Of those at which a model is asked for sure the first is enough: what is given at a
-	// session's start is lost where nobody types anything.
+	// session's start is lost where no prompt follows.
 	informs []EventKind
 	// inSession: a hook can answer a prompt in place of the model, see InSession.
 	inSession bool
@@ -62,7 +62,7 @@ type adapter struct {
 	// version is the agent's own, "" where it is not known. nil, or "": nothing.
 	opens func(session, version string) string
 	// promptless: the agent has runs without a hook for the prompt; a session's
-	// start stands for it.
+	// start takes its place.
 	promptless bool
 	// refuse answers a tool call that is to be blocked; nil: by exit code 2 and
 	// the reason on stderr, as nearly all understand it.
@@ -72,10 +72,10 @@ type adapter struct {
 // adapters are all agents. Their order decides where several signs are there:
 //
 //   - The shape of a transcript's path is asked first, see Detect: more
-//     peculiar ones stand before those that could match another's.
-//   - An agent that also sets another one's variable stands before it: Qwen Code
+//     peculiar ones come before those that could match another's.
+//   - An agent that also sets another one's variable comes before it: Qwen Code
 //     sets Gemini CLI's. A variable that people set themselves, as Codex's,
-//     stands behind those that only a running agent sets.
+//     comes behind those that only a running agent sets.
 var adapters = [...]*adapter{&copilot, &droid, &qwen, &gemini, &pi, &kiro, &opencode, &cursor, &claude, &codex, &generic}
 
 // Agents lists all, Generic last.
@@ -104,7 +104,7 @@ func (a Agent) Title() string { return a.adapter().title }
 // the agent's model, in the way of the function of that name.
 func (a Agent) InSession() bool { return a.adapter().inSession }
 
-// Promptless reports that a session's start stands for its prompt's, since the
+// Promptless reports that a session's start takes the place of its prompt, since the
 // agent has no hook for prompts when it runs one and ends.
 func (a Agent) Promptless() bool { return a.adapter().promptless }
 

@@ -173,7 +173,7 @@ func (d *payloadDecoder) toolResult() {
 	})
 }
 
-// toolResponse reads of what came of a call whether it failed, where that is said.
+// toolResponse reads from the result of a call whether it failed, if the result has that.
 func (d *payloadDecoder) toolResponse() {
 	if d.Peek() != '{' {
 		d.Skip()
@@ -219,7 +219,7 @@ type eventName struct {
 }
 
 // eventNamed is what a word for an event means, first to the agent itself. The
-// zero eventName, of Kind Ignored, is what nobody has a word for.
+// zero eventName, of Kind Ignored, is an event that no agent has a word for.
 func eventNamed(agent Agent, name string) eventName {
 	name = squash(name)
 	for _, a := range ownFirst(agent) {

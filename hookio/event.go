@@ -84,7 +84,7 @@ type Tool struct {
 	ChangedChars int
 	// WholeFile marks a tool that replaces a file without naming what goes.
 	WholeFile bool
-	// Background says that a command goes on after the tool's end.
+	// Background says that a command still runs after the tool's end.
 	Background bool
 	// Failed says, after the call, that it did not do what it was to: an edit that was refused, or whose
 	// place was not found.
@@ -98,7 +98,7 @@ type Tool struct {
 	Patch string
 }
 
-// Unknown reports whether the payload names an event that nobody has a word for.
+// Unknown reports whether the payload names an event that no agent has a word for.
 func (e *Event) Unknown() bool {
 	return e.Kind == Ignored && e.Name != "" && eventNamed(e.Agent, e.Name).kind == Ignored
 }

@@ -7,7 +7,7 @@ import (
 
 // MatchFile matches a path with / or \ against a glob with *, ?, [a-z] and
 // {a,b}. A pattern without a slash is matched against the last component; one
-// with a slash against the whole, where ** stands for any components.
+// with a slash against the whole, where ** matches any components.
 func MatchFile(pattern, file string) bool {
 	file = strings.ReplaceAll(file, `\`, "/")
 	for _, p := range expandBraces(pattern) {

@@ -20,7 +20,7 @@ type PiRequest struct {
 	Session   string `json:"session"`
 	File      string `json:"file"`   // of the session; pi writes it with the first answer
 	Parent    string `json:"parent"` // file of the session that it came from
-	UI        bool   `json:"ui"`     // there is somebody to ask
+	UI        bool   `json:"ui"`     // pi can ask the person
 
 	Reason  string    `json:"reason"`  // of a session's start or shutdown
 	Prompt  string    `json:"prompt"`  // what the person typed
@@ -187,7 +187,7 @@ func (q *PiRequest) Event() Event {
 	return e
 }
 
-// piLate is how long ago a call may have begun or ended that is told only now.
+// piLate is how long ago a call may have begun or ended that pi reports only now.
 const piLate = time.Minute
 
 // Time is when what the request tells of happened: now, or a moment ago where it says so.

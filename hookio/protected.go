@@ -147,7 +147,7 @@ func splitAbs(p string) []string {
 }
 
 // inside reports whether p is dir or below it. Letter case does not count: some
-// file systems ignore it, and nobody has two stores that differ in it.
+// file systems ignore it, and two stores that differ only in it are unlikely.
 func inside(p, dir []string) bool {
 	return p != nil && dir != nil && len(p) >= len(dir) && samePath(p[:len(dir)], dir)
 }

@@ -38,7 +38,7 @@ func (r *Rewrite) close(s swap) {
 	}
 }
 
-// known reports whether the call said all.
+// known reports whether the call has the whole edit.
 func (r *Rewrite) known() bool { return !r.partly && (r.content != nil) != (len(r.swaps) > 0) }
 
 // Explains reports whether the edit made a file's text of the one before it, with nothing of another's in it. Ends of

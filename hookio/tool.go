@@ -184,7 +184,7 @@ func (in *toolInput) commandLine(s *jsonscan.Scanner) {
 // finishTool classifies the tool and makes its files absolute.
 func (d *payloadDecoder) finishTool() {
 	e, in := &d.event, &d.input
-	in.closeEdit() // of what stands beside the rest
+	in.closeEdit() // of what is beside the rest
 	t := &e.Tool
 	if t.Class == NoTool && (e.Kind == PreTool || e.Kind == PostTool) {
 		t.Class = classOf(e.Agent, t.Name)

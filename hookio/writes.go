@@ -11,7 +11,7 @@ import (
 const maxWrites = 256
 
 // Writes lists the files that a tool call says it writes, absolute, each once: what an edit declares, and what a command
-// line names as the target of a redirection or of a program that is known to write it. A directory stands for what is
+// line names as the target of a redirection or of a program that is known to write it. A directory means what is
 // below it. What the text does not tell (a pattern, a variable that is not known, what a program does by itself) is
 // missing. home is for ~ and $HOME; it may be "".
 func Writes(e *Event, home string) (files []string) {

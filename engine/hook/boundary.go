@@ -57,7 +57,7 @@ func (c *Call) Begin(ctx context.Context) error {
 	return c.report()
 }
 
-// End is what a session's end brings: a checkpoint only where the conversation goes on behind what is kept of it.
+// End handles a session's end. It takes a checkpoint only if the conversation has more than what is kept of it.
 func (c *Call) End(ctx context.Context) error {
 	c.Leave()
 	saved, err := save(ctx, c.Project, c.saving(checkpoint.Options{OnlyIfSaid: true}))

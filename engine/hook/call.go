@@ -73,7 +73,7 @@ func (c *Call) Run(ctx context.Context) error {
 	return nil
 }
 
-// note keeps the first thing that went wrong; the hook goes on.
+// note keeps the first error; the hook continues.
 func (c *Call) note(err error) {
 	if c.failure == nil {
 		c.failure = err
@@ -161,7 +161,7 @@ func (c *Call) begin() {
 		c.note(notice.Inherit(context.Background(), c.Env, r.Agent, from, r.ID))
 	}
 	c.note(c.nameSession())
-	if e.By.Session != "" && e.Source != "compact" { // which is a turn's, and nobody's choice
+	if e.By.Session != "" && e.Source != "compact" { // a compaction belongs to a turn, and nobody chose it
 		c.Project.NoteOpened(project.OpenedSession{Agent: e.By.Agent, Session: e.By.Session, Time: start})
 	}
 	c.sweep()
@@ -190,8 +190,8 @@ func (c *Call) sweep() {
 	}
 }
 
-// Notice is what the session's agent is still to be told of operations that its conversation does not
-// know of, "" for nothing. It counts as told from now on; late reports that nobody would print it.
+// Notice is the text about operations that the session's conversation does not know of, "" for none. Its agent
+// counts as informed from now on; late reports that the text would not be printed any more.
 func (c *Call) Notice(ctx context.Context, late func() bool) (string, error) {
 	by := &c.Event.By
 	if by.Session == "" || !notice.Waiting(c.Env, by.Agent, by.Session) || late() {
@@ -203,8 +203,8 @@ func (c *Call) Notice(ctx context.Context, late func() bool) (string, error) {
 	return notice.Take(ctx, c.Project, by.Agent, by.Session)
 }
 
-// TellOnce reports whether the person is still to be told about a topic in this session, and
-// remembers that they were. What cannot be remembered is not told: never is better than at every event.
+// TellOnce reports whether the session has not shown a message about a topic yet, and notes that it does now.
+// Where that cannot be noted the answer is no: never is better than at every event.
 func (c *Call) TellOnce(ctx context.Context, topic string) bool {
 	if slices.Contains(c.session.Told, topic) {
 		return false
@@ -218,7 +218,7 @@ func (c *Call) TellOnce(ctx context.Context, topic string) bool {
 	return err == nil && first
 }
 
-// TellUninitialised reports whether the person is to be told that nothing is captured here: once
+// TellUninitialised reports whether the person gets a warning that nothing is captured here: once
 // per directory, unless the account's settings say otherwise.
 func (c *Call) TellUninitialised(ctx context.Context, missing *project.NotInitializedError) bool {
 	const topic = "not-initialised"

@@ -24,12 +24,12 @@ type Event struct {
 	Source       string        // of a session's start: startup, resume, clear, compact, fork
 	Previous     string        // the session before, where the agent says it
 	Process      string        // names the agent's process, "" where it does not say
-	StartsATurn  bool          // a session's start that stands for its prompt's, too
+	StartsATurn  bool          // a session's start that takes the place of its prompt, too
 	SweepsAlways bool          // a session's start and end sweep, however short ago the last sweep was
 	SweepBudget  time.Duration // of one at the start; 0: none
 	Makes        bool          // the store where there is none: the agent's users never had to set anything up
 
-	// What the next checkpoint is told of the event: see manifest.Window.
+	// What the next checkpoint records of the event: see manifest.Window.
 	Class      manifest.WindowClass
 	Edge       manifest.WindowEdge // 0: nothing
 	Writes     []string            // absolute: what the call declares, or its command line writes

@@ -7,8 +7,8 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 )
 
-// follow is for where another project stands in the place of the session's: it was moved, or replaced. The call goes on with
-// the session's own where that is found, else with what stands there, for which the session is a new one.
+// follow handles another project in the place of the session's, which was moved or replaced. The call continues with the
+// session's own project if that is found, else with the one in its place, for which the session is a new one.
 func (c *Call) follow(ctx context.Context, o project.OpenOptions) {
 	was := c.session.Store
 	if own := c.own(ctx, o); own != nil {

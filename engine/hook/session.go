@@ -14,7 +14,7 @@ import (
 // Parallel ones are hardly ever more.
 const keptTools = 32
 
-// sessionRecord is what the log is told of a session, nil if it knows.
+// sessionRecord is the record of the session for the log, nil if the log has it.
 func (c *Call) sessionRecord() *manifest.Session {
 	e, by, known := &c.Event, &c.Event.By, c.session.Registered
 	if by.Session == "" || known != "" && (known == by.Transcript || by.Transcript == "") {

@@ -15,7 +15,7 @@ const touchTime = time.Second
 
 // Touch records what the paths that an edit tool declares are, before the call where it brought no checkpoint, and
 // after it. With since, it brought one that had nothing new, and only what was touched since the newest is looked at.
-// It returns within touchTime: what a file system does not answer by then is not recorded, and that is said before a call.
+// It returns within touchTime: what a file system does not answer by then is not recorded, and before a call the record says so.
 func (c *Call) Touch(ctx context.Context, since bool) error {
 	e := &c.Event
 	if len(e.Edited) == 0 || e.Kind != manifest.PreTool && e.Kind != manifest.PostTool || c.seenBefore() {

@@ -11,8 +11,8 @@ import (
 // maxWrites bounds the files of a call that are looked for below the root: each takes a few looks at the disk.
 const maxWrites = 64
 
-// Leave leaves a line of the event for the next checkpoint, and the trace that its session is at work. Where it cannot, nobody is told: the hook
-// goes on, and what is written meanwhile is taken for the person's own.
+// Leave leaves a line of the event for the next checkpoint, and the trace that its session is at work. A failure is silent:
+// the hook continues, and what is written meanwhile counts as the person's own work.
 func (c *Call) Leave() {
 	e := &c.Event
 	if c.Project == nil {

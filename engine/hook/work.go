@@ -24,7 +24,7 @@ type WorkOptions struct {
 	Fold    bool          // bring the database up to date
 }
 
-// sweepTime bounds a sweep that nobody asked for.
+// sweepTime bounds a sweep that runs by itself.
 const sweepTime = 5 * time.Minute
 
 // Work is what a detached process does: it takes the checkpoints that hooks
@@ -150,7 +150,7 @@ func sweepIfDue(ctx context.Context, p *project.Project, o WorkOptions) error {
 		return err
 	}
 	if o.Budget > 0 && time.Since(began) > o.Budget {
-		return nil // the next sweep goes on
+		return nil // the next sweep continues
 	}
 	done, err := maintain.GC(ctx, p, gc)
 	if err == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// Notice is what one operation did to the files, in the parts that a text is made of. Texts are kept as
-// they are, and escaped where they are told.
+// Notice is what one operation did to the files, in the parts that a text is made of. Names and prompts are kept
+// without change, and escaped in the text.
 type Notice struct {
 	Operation uint64                 `json:"operation"` // its sequence number
 	Kind      manifest.OperationKind `json:"kind"`
@@ -16,15 +16,15 @@ type Notice struct {
 	// State is the time of the checkpoint that the files were brought to; zero where there is none.
 	State time.Time `json:"state,omitzero"`
 	// Agent and Session are whose work was taken back, or whose prompts Prompts are; "" where that is
-	// nobody's in particular. That session is told whenever it was active.
+	// nobody's in particular. That session gets the notice whenever it was active.
 	Agent   string `json:"agent,omitempty"`
 	Session string `json:"session,omitempty"`
-	// Prompts are the prompts of the turns that were taken back, the oldest first. Only Session is told them.
+	// Prompts are the prompts of the turns that were taken back, the oldest first. Only the text for Session quotes them.
 	Prompts []string `json:"prompts,omitempty"`
 	Paths   []Path   `json:"paths,omitempty"` // what was changed: the first MaxPaths
 	Count   int      `json:"count"`           // of all that was changed
 	Kept    []Kept   `json:"kept,omitempty"`  // what was to go and stayed: the first MaxPaths
-	// Moved are the sessions whose conversations the same operation brought to the same place: they are not told.
+	// Moved are the sessions whose conversations the same operation brought to the same place: they get no notice.
 	Moved []string `json:"moved,omitempty"`
 	// Forks are the sessions that come from Session, and Origins those that it comes from.
 	Forks   []string `json:"forks,omitempty"`
@@ -58,13 +58,13 @@ const (
 	MaxPaths = 20
 	// MaxText is how long it is at most, in bytes.
 	MaxText = 1024
-	// maxQueued is how many operations wait for a session at most; of more the newest are told.
+	// maxQueued is how many operations wait for a session at most; of more the newest are kept.
 	maxQueued = 8
 	// maxPrompts is how many prompts of a notice are kept.
 	maxPrompts = 3
 )
 
-// cut brings a notice to what can be told.
+// cut shortens a notice to what a text has room for.
 func (n Notice) cut() Notice {
 	n.Count = max(n.Count, len(n.Paths))
 	n.Paths = slices.Clone(n.Paths[:min(len(n.Paths), MaxPaths)])

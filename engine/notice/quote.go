@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	maxPromptRunes = 60  // how much of a prompt is told, in characters
+	maxPromptRunes = 60  // how much of a prompt is quoted, in characters
 	maxPathBytes   = 100 // how much of a long path
 	maxQuoted      = 140 // how long either is when it is quoted, in bytes
 )

@@ -16,8 +16,8 @@ const (
 	moreRoom = len(", and 4294967295 more")
 )
 
-// Text is what the agent of a session is told of operations, the oldest first: at most MaxText bytes,
-// and MaxPaths names. "" where there is nothing to tell.
+// Text is the text about operations for the agent of a session, the oldest first: at most MaxText bytes,
+// and MaxPaths names. "" where there are none.
 func Text(all []Notice, session string) string {
 	if len(all) == 0 {
 		return ""

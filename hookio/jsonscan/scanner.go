@@ -59,7 +59,7 @@ func Line(line []byte) *Scanner {
 	return &Scanner{buf: line, end: len(line), fill: len(line), eof: true}
 }
 
-// Stream scans the one value of a stream. A comma before the end of an object harms nobody there, nor
+// Stream scans the one value of a stream. A comma before the end of an object is no error there, nor
 // does a word that JSON does not know.
 func Stream(r io.Reader) *Scanner {
 	return &Scanner{r: r, buf: make([]byte, streamWindow), whole: true}

@@ -26,7 +26,7 @@ type Completion struct {
 
 // Complete is what files[i] is to have where an earlier version registered the program there: with what was added
 // to the registration after the generation from, and nothing else changed. nil: there is nothing to do. What a person took out, or wrote in
-// another way, stays so: only a hook that stands as an earlier version wrote it is completed, and only where all
+// another way, stays so: only a hook that is still as an earlier version wrote it is completed, and only where all
 // hooks of ours in the file run this very program. Its parameters are those of Edit.
 func (c *Client) Complete(files []SettingsFile, i int, program Program, from int) (*Completion, error) {
 	f := files[i]
@@ -90,7 +90,7 @@ func (h registration) text() string {
 	return h.event + " for " + h.matcher
 }
 
-// grow brings one hook up to date; nil where it does not stand as it was written before.
+// grow brings one hook up to date; nil where it is not as an earlier version wrote it.
 func grow(b []byte, g growth, h registration, line string, form form) ([]byte, error) {
 	_, root, err := parseSettings(b)
 	if err != nil {
@@ -123,7 +123,7 @@ func grow(b []byte, g growth, h registration, line string, form form) ([]byte, e
 	return bytes.Join([][]byte{b[:literal.StartOffset], []byte(quoted(h.matcher).literal), b[literal.EndOffset:]}, nil), nil
 }
 
-// matcherOf is where the matcher of a hook stands.
+// matcherOf is the matcher of a hook in the file.
 func matcherOf(root hujson.Value, form form, h handler) *hujson.Value {
 	events, _ := form.eventsIn(root)
 	groups, _ := containerOf(events.items[h.event].value)

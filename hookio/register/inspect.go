@@ -16,7 +16,7 @@ type SettingsFile struct {
 	Path    string
 	Content []byte // nil: missing
 	Ours    bool   // we register here
-	// TopLevel: the events stand at its top level. For those that it has, the
+	// TopLevel: the events are at its top level. For those that it has, the
 	// agent looks into no other file of the directory.
 	TopLevel bool
 	// Plugin marks the hooks.json of a plugin that is enabled.
@@ -36,7 +36,7 @@ const (
 	UnknownEvent    FindingCode = "unknown-event"      // clients that do not know Event ignore the whole file
 	OlderTool       FindingCode = "older-tool"         // smart-checkpoint is still there
 	Shadowed        FindingCode = "shadowed"           // the file Detail has Event, so the hook in File does not run
-	Wrapped         FindingCode = "wrapped"            // a "hooks" object in a file whose events stand at the top level
+	Wrapped         FindingCode = "wrapped"            // a "hooks" object in a file whose events are at the top level
 	WrongShape      FindingCode = "wrong-shape"        // Event's value is not a list
 	NotOurs         FindingCode = "not-ours"           // a file with the name of our extension is somebody else's
 	OtherVersion    FindingCode = "other-version"      // our extension was made by the version Detail, or changed

@@ -285,7 +285,7 @@ func removeOnly(b []byte, c container) (out []byte, alone bool) {
 			return splice(b, c.start+1, c.end-1, string(kept)+string(tail)), false
 		}
 	}
-	// What we add in an empty one of one line stands right before its end.
+	// What we add in an empty one of one line comes right before its end.
 	if !hasComment(head) && !hasComment(tail) && (len(head) == 0 || len(tail) > 0 || bytes.IndexByte(head, '\n') >= 0) {
 		return b, true
 	}
@@ -296,7 +296,7 @@ func removeOnly(b []byte, c container) (out []byte, alone bool) {
 	return splice(b, c.start+1, c.end-1, string(kept)+string(tail)), false
 }
 
-// layout is where a text begins and how it goes on.
+// layout is where a text begins and how its lines are indented.
 type layout struct {
 	style
 	multi  bool

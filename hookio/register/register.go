@@ -32,15 +32,15 @@ func Unguarded(line string) string {
 	return line
 }
 
-// hookSeconds is the time-out that is registered. A capture goes on detached
+// hookSeconds is the time-out that is registered. A capture continues detached
 // after 2 s; the rest is for a machine under load.
 const hookSeconds = "10"
 
-// form is how an agent's hooks stand in its files. The zero form is that of most:
+// form is how an agent's files have its hooks. The zero form is that of most:
 // in a "hooks" object each event has a list of groups, and each group a matcher
 // and a list of handlers.
 type form struct {
-	// topLevel: the events stand at the top level of the file. Set for each file.
+	// topLevel: the events are at the top level of the file. Set for each file.
 	topLevel bool
 	// flat: each event has a list of handlers, which have the matcher themselves.
 	flat bool
@@ -156,7 +156,7 @@ func events(hooks []registration, line string, form form) jsonNode {
 	return n
 }
 
-// hook is what stands in an event's list: a group with one handler, or a handler.
+// hook is an item of an event's list: a group with one handler, or a handler.
 func hook(h registration, line string, form form) jsonNode {
 	n := form.handle(line, h.event)
 	if !form.flat {
@@ -229,7 +229,7 @@ func stripOne(b []byte, root hujson.Value, form form, h handler) []byte {
 	return append(append([]byte{}, before...), after...) // not nil: the file was there
 }
 
-// versionFollows reports whether the version that we add stands behind the i-th
+// versionFollows reports whether the version that we add comes behind the i-th
 // item of a file: people write it in front.
 func versionFollows(b []byte, top container, i int, form form) bool {
 	if form.version == "" || i+2 != len(top.items) || top.items[i+1].name != versionMember {

@@ -42,7 +42,7 @@ type Written struct {
 	Removed bool
 }
 
-// BusyFileError: somebody else kept writing the file at the same time. It holds
+// BusyFileError: another program kept writing the file at the same time. It holds
 // what they wrote.
 type BusyFileError struct{ Path string }
 
@@ -125,7 +125,7 @@ func (u Updater) update(file string, edit func([]byte) ([]byte, error)) (Written
 	return w, nil
 }
 
-// replace puts the edited content in the place of the old one, unless somebody else has written the file meanwhile.
+// replace puts the edited content in the place of the old one, unless another program has written the file meanwhile.
 func (u Updater) replace(file string, old, edited []byte, mode fs.FileMode) error {
 	dir := filepath.Dir(file)
 	unchanged := func() error {

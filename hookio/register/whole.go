@@ -17,7 +17,7 @@ import (
 //
 // The rest is the client's extension, with the program's path. It is replaced when it is
 // registered again, and removed when it is taken out; a file of that name without
-// such a line is somebody else's, and stays.
+// such a line is not ours, and stays.
 
 const (
 	wholeMark = "// rewind "

@@ -94,7 +94,7 @@ func (inv *Invocation) destroys() string {
 var readers = []string{"cat", "less", "more", "head", "tail", "grep", "rg", "jq", "wc", "ls", "stat", "file", "diff", "cmp", "echo", "printf", "test", "[", "bat", "du", "cksum", "sha256sum", "md5sum", "sort", "git", "rewind", "cd"}
 
 // handlesHooks reports whether a program of which nothing is known is given a file in which
-// agents' hooks stand: what it does to them cannot be seen.
+// agents' hooks are: what it does to them cannot be seen.
 func (inv *Invocation) handlesHooks() bool {
 	return !slices.Contains(readers, inv.Name) && (inv.Name != "sed" || inv.inPlace()) && slices.ContainsFunc(inv.Args, func(a Word) bool {
 		base := path.Base(a.Text)

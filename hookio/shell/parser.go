@@ -42,7 +42,7 @@ type command struct {
 type parser struct {
 	src    string
 	pos    int
-	resume int // where the text goes on after the here-documents of this line
+	resume int // where the text continues after the here-documents of this line
 	depth  int
 	*walker
 }
@@ -176,7 +176,7 @@ func (p *parser) substitution() (last []Word) {
 func (p *parser) simpleWord(c *command) {
 	start := p.pos
 	w := p.word()
-	if p.pos == start { // cannot be; but never stand still
+	if p.pos == start { // cannot be; but the loop must end
 		p.pos++
 		return
 	}

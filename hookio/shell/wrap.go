@@ -182,7 +182,7 @@ func (w *walker) bisect(inv *Invocation) {
 	w.leave()
 }
 
-// difftool runs what our diff is told to show the two sides with.
+// difftool visits the command line with which our diff shows the two sides.
 func (w *walker) difftool(inv *Invocation) {
 	for i, a := range inv.Args {
 		if a.Text == "--" || i == 0 && a.Text != "diff" && !strings.HasPrefix(a.Text, "-") {
