@@ -27,7 +27,7 @@ func (r *mover) prepareInPlace(at *cutPoint) (*Move, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Move{r: r, answer: &Moved{Agent: string(at.agent), Session: at.id, File: file, InPlace: true, Prompts: at.reverted(), Until: r.until(at)}}
+	m := &Move{r: r, answer: &Moved{Agent: string(at.agent), Session: at.id, File: file, InPlace: true, Prompts: r.asked(at.reverted()), Until: r.until(at)}}
 	x := at.source.index
 	if r.Session == nil && r.Before == nil {
 		if root := nestedIn(r.Project, string(at.agent), at.id, x.Dir(file), true); root != "" {

@@ -34,6 +34,15 @@ func (at *cutPoint) reverted() []string {
 	return texts
 }
 
+// asked are the prompts that a move goes behind, or else the message that its checkpoint was taken at: it was typed while the
+// agent worked, and is no prompt, but what the person would type again.
+func (r *mover) asked(prompts []string) []string {
+	if len(prompts) == 0 && r.Before == nil && r.Target.Kind == manifest.Prompt && r.Target.Prompt != "" {
+		return []string{r.Target.Prompt}
+	}
+	return prompts
+}
+
 // until is when the newest of what a place holds was said.
 func (r *mover) until(at *cutPoint) time.Time {
 	x := at.source.index

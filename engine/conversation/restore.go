@@ -200,7 +200,7 @@ func (r *mover) cutPoint() (*cutPoint, error) {
 }
 
 func (r *mover) prepareFork(at *cutPoint) (*Move, error) {
-	m := &Move{r: r, answer: &Moved{Agent: string(at.agent), From: at.id, Prompts: at.undone(), Until: r.until(at)}}
+	m := &Move{r: r, answer: &Moved{Agent: string(at.agent), From: at.id, Prompts: r.asked(at.undone()), Until: r.until(at)}}
 	if r.Before != nil {
 		m.answer.From, m.answer.Prompts = r.Before.Session.ID, r.Before.Prompts
 	}
