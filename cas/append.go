@@ -18,6 +18,7 @@ import (
 type Appender struct {
 	s    *Store
 	lock *flock.Flock
+	ctx  context.Context // of the wait for the lock
 
 	newest uint64   // number of the newest log pack; 0: none
 	name   packName // of the pack that is added to
@@ -41,7 +42,7 @@ func (s *Store) Append(ctx context.Context) (*Appender, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Appender{s: s, lock: lock}
+	a := &Appender{s: s, lock: lock, ctx: ctx}
 	_, err = s.heal(s.compared(logPack), func(Repaired) {})
 	if err == nil {
 		err = a.recover()
@@ -108,6 +109,9 @@ func (a *Appender) openNewest(n packName) error {
 	f, err := a.s.fs.OpenFile(filepath.Join(a.s.o.Dir, n.file()), os.O_RDWR, 0)
 	if err != nil {
 		return err
+	}
+	if err := lockPack(a.ctx, f); err != nil {
+		return errors.Join(err, f.Close())
 	}
 	end, err := a.s.endIn(n, f)
 	if err != nil {
@@ -227,11 +231,17 @@ func (a *Appender) write(blocks []*stagedBlock, payloads [][]byte) (Position, er
 		next++
 		last.Sum = c.sum
 	}
+	if err := a.s.sure(); err != nil {
+		return Position{}, err
+	}
 	if _, err := a.file.WriteAt(buf, a.end); err != nil {
 		return Position{}, fmt.Errorf("write %s: %w", a.name.file(), err)
 	}
 	if err := a.s.sync(a.file); err != nil {
 		return Position{}, fmt.Errorf("sync %s: %w", a.name.file(), err)
+	}
+	if err := a.s.sure(); err != nil {
+		return Position{}, err // what was written may be in no store
 	}
 	a.end += int64(len(buf))
 	a.next = next
@@ -242,6 +252,9 @@ func (a *Appender) write(blocks []*stagedBlock, payloads [][]byte) (Position, er
 
 // begin creates the next log pack.
 func (a *Appender) begin() error {
+	if err := a.s.sure(); err != nil {
+		return err
+	}
 	n := packName{logPack, a.newest + 1}
 	file := filepath.Join(a.s.o.Dir, n.file())
 	f, err := a.s.create(file)
@@ -251,6 +264,9 @@ func (a *Appender) begin() error {
 	header := packHeader{name: n, store: a.s.o.StoreID}
 	if _, err := f.WriteAt(header.append(nil), 0); err != nil {
 		return errors.Join(fmt.Errorf("write %s: %w", n.file(), err), f.Close(), a.s.fs.Remove(file))
+	}
+	if err := errors.Join(a.s.sure(), lockPack(a.ctx, f)); err != nil {
+		return errors.Join(err, f.Close(), a.s.fs.Remove(file)) // it is of another store
 	}
 	a.newest = n.tag
 	// The name is durable before the first commit is.
@@ -298,5 +314,5 @@ func (a *Appender) Close() error {
 		a.s.reindex(n, true)
 	}
 	a.full, a.sealed = nil, nil
-	return errors.Join(err, unlock(a.lock))
+	return errors.Join(err, a.s.unlock(a.lock))
 }

@@ -9,16 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/cas/vfs"
 
 	"github.com/gofrs/flock"
 	"github.com/zeebo/blake3"
 )
-
-// lateSize bounds what is copied under the locks. A pack of which more came to
-// life meanwhile stays.
-const lateSize = 4 << 20
 
 // Apply repacks. Packs of which nothing is needed go first: that takes no space. Then:
 //
@@ -78,6 +73,7 @@ func (p *RepackPlan) moveLog(ctx context.Context) error {
 		return err
 	}
 	newest := a.newest
+	p.written = append(p.written, packName{logPack, newest + 2})
 	var errs []error
 	if a.file != nil {
 		errs = append(errs, a.retire())
@@ -98,6 +94,7 @@ func (p *RepackPlan) moveLog(ctx context.Context) error {
 	if amend == nil {
 		amend = func(c Commit) []byte { return c.Payload }
 	}
+	p.written = append(p.written, packName{logPack, newest + 1})
 	return p.s.writeLog(packName{logPack, newest + 1}, refs, func(c Commit) ([]byte, bool) {
 		if c.Seq < p.newest && !p.keep(c) {
 			return nil, false
@@ -190,7 +187,7 @@ func (p *RepackPlan) group(ctx context.Context, group []*planned, remark func(Co
 		// What was copied is good, and saves the next sweep the work.
 		return false, errors.Join(err, b.finish())
 	}
-	defer unlock(alone)
+	defer p.s.unlock(alone)
 	a, err := p.s.lock(ctx, appendLock, (*flock.Flock).TryLock)
 	if err != nil {
 		var busy *BusyError
@@ -199,7 +196,7 @@ func (p *RepackPlan) group(ctx context.Context, group []*planned, remark func(Co
 		}
 		return false, errors.Join(err, b.finish())
 	}
-	defer unlock(a)
+	defer p.s.unlock(a)
 	err = p.s.notice() // a repair may have come between
 	listed := false
 	if err == nil {
@@ -218,7 +215,10 @@ func (p *RepackPlan) group(ctx context.Context, group []*planned, remark func(Co
 	if err := b.finish(); err != nil {
 		return false, err
 	}
-	return true, p.s.sweep(going, p.o.Purge)
+	if b.bulk != nil {
+		p.written = append(p.written, b.bulk.packs...)
+	}
+	return true, p.s.sweep(going, p.written, p.o.Purge)
 }
 
 // listed reports whether the store still has the packs of the plan as the plan knows them. Others may have their names after a
@@ -273,12 +273,12 @@ func (p *RepackPlan) tidy(ctx context.Context) (done bool, err error) {
 	if alone == nil || err != nil {
 		return false, err
 	}
-	defer unlock(alone)
+	defer p.s.unlock(alone)
 	a, err := p.s.lock(ctx, appendLock, (*flock.Flock).TryLock)
 	if err != nil {
 		return false, err
 	}
-	defer unlock(a)
+	defer p.s.unlock(a)
 	return true, errors.Join(p.s.execute(true), p.s.removeTemporary(), p.s.syncDir())
 }
 
@@ -308,77 +308,30 @@ func (s *Store) alone() (*flock.Flock, error) {
 		return nil, err
 	}
 	ok, err := f.TryLock()
-	if ok && err == nil {
-		return f, nil
+	if !ok || err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
-	return nil, errors.Join(err, f.Close())
-}
-
-// late copies what came to life since the objects were copied, and returns the
-// packs that can go: one of which much came to life stays.
-func (p *RepackPlan) late(ctx context.Context, b *Batch, group []*planned) (going []*planned, err error) {
-	victims := names(group)
-	// Deltas that were committed since have bases too.
-	if err := p.pin(victims); err != nil {
+	if held, err := s.hold(f); !held || err != nil {
 		return nil, err
 	}
-	for _, k := range group {
-		bytes, missing := int64(0), map[int64]bool{}
-		err := p.s.eachTable(k.pack, 0, false, func(ref blockRef, t *block) error {
-			for i := range t.entries {
-				e := &t.entries[i]
-				if p.needs(e.id) && !p.stays(b, e.id, victims) {
-					missing[ref.offset] = true
-					bytes += t.share(ref, i)
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-		if bytes > lateSize {
-			victims[k.pack.name] = false
-			continue
-		}
-		if bytes > 0 {
-			err := p.copyBlocks(ctx, b, k, func(ref blockRef) bool { return missing[ref.offset] }, func(e *entry) bool {
-				return p.needs(e.id) && !p.stays(b, e.id, victims)
-			})
-			if err != nil {
-				return nil, err
-			}
-		}
-		going = append(going, k)
-	}
-	return going, nil
+	return f, nil
 }
 
-// stays reports whether an object will be there when the victims are gone.
-func (p *RepackPlan) stays(b *Batch, id oid.ID, victims map[packName]bool) bool {
-	if at, ok := b.place(id); ok && at.block != nil {
-		return true
-	}
-	for _, at := range p.s.locations(prefixOf(id)) {
-		if !victims[at.pack.name] {
-			return true
-		}
-	}
-	return false
-}
-
-// sweep unlinks packs. The caller holds both locks. purge: see noteDropped.
-func (s *Store) sweep(packs []*planned, purge bool) error {
+// sweep unlinks packs, which others replace. The caller holds both locks. purge: see noteDropped.
+func (s *Store) sweep(packs []*planned, by []packName, purge bool) error {
 	if len(packs) == 0 {
 		return nil
-	}
-	// Whoever remembers ids must hear of it before they are gone.
-	if err := s.bumpGeneration(); err != nil {
-		return err
 	}
 	var going []packName
 	for _, k := range packs {
 		going = append(going, k.pack.name)
+	}
+	if err := errors.Join(s.sure(), s.replaced(going, by)); err != nil {
+		return err
+	}
+	// Whoever remembers ids must hear of it before they are gone.
+	if err := s.bumpGeneration(); err != nil {
+		return err
 	}
 	if err := s.condemn(going, purge); err != nil {
 		return err
@@ -413,7 +366,7 @@ func (s *Store) removeTemporary() error {
 				continue
 			}
 		}
-		if err := ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, e.Name()))); err != nil {
+		if err := s.remove(filepath.Join(s.o.Dir, e.Name())); err != nil {
 			return err
 		}
 	}
@@ -426,7 +379,7 @@ func (s *Store) removeTemporary() error {
 	}
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), packSuffix+tmpSuffix) {
-			if err := ignoreMissing(s.fs.Remove(filepath.Join(mirror, e.Name()))); err != nil {
+			if err := s.remove(filepath.Join(mirror, e.Name())); err != nil {
 				return err
 			}
 		}

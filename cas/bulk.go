@@ -181,9 +181,9 @@ func (s *Store) unlink(n packName) error {
 	mirror, err := s.ownMirror()
 	errs := []error{err}
 	if mirror != "" {
-		errs = append(errs, ignoreMissing(s.fs.Remove(filepath.Join(mirror, n.file()))))
+		errs = append(errs, s.remove(filepath.Join(mirror, n.file())))
 	}
-	errs = append(errs, ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, n.file()))))
-	errs = append(errs, ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, n.indexFile()))))
+	errs = append(errs, s.remove(filepath.Join(s.o.Dir, n.file())))
+	errs = append(errs, s.remove(filepath.Join(s.o.Dir, n.indexFile())))
 	return errors.Join(errs...)
 }

@@ -36,6 +36,9 @@ func (s *Store) execute(purge bool) error {
 	if err != nil || packs == nil {
 		return err
 	}
+	if err := s.sure(); err != nil {
+		return err
+	}
 	if err := s.noteDropped(packs, purge); err != nil { // or another account's mirror would bring them back
 		return err
 	}
@@ -51,7 +54,7 @@ func (s *Store) execute(purge bool) error {
 	if err := s.syncMirror(); err != nil {
 		return err
 	}
-	if err := ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, condemnedName))); err != nil {
+	if err := s.remove(filepath.Join(s.o.Dir, condemnedName)); err != nil {
 		return err
 	}
 	return s.syncDir()

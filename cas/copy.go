@@ -172,8 +172,7 @@ func (c *copier) object(w *Writer, e *entry, data []byte) error {
 	if e.delta {
 		var err error
 		if whole, err = c.bases.whole(e, data); err != nil {
-			tries := maxTries
-			if whole, err = c.p.s.resolve(prefixOf(e.id), maxDepth, &tries); err != nil {
+			if whole, err = c.p.s.resolve(prefixOf(e.id)); err != nil {
 				return err
 			}
 		}
@@ -187,7 +186,10 @@ func (c *copier) object(w *Writer, e *entry, data []byte) error {
 	}
 	base, ok := c.base(e.base)
 	if ok && prefixOf(base.id) == e.base {
-		return w.putStored(*e, data)
+		// Where the base stands in several places, one of them may need this object.
+		if depth, known := c.b.depth(base.id); known && depth < int(e.depth) {
+			return w.putStored(*e, data)
+		}
 	}
 	_, err := w.Put(e.id, whole, base.id)
 	return err

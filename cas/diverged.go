@@ -211,7 +211,7 @@ func (s *Store) Joined() error {
 	for _, n := range s.otherBranch() { // the newest first: whoever dies leaves the place where they part
 		if s.hasName(s.o.Dir, n) {
 			s.renewMirror(n, true)
-		} else if err := ignoreMissing(s.fs.Remove(filepath.Join(mirror, n.file()))); err != nil {
+		} else if err := s.remove(filepath.Join(mirror, n.file())); err != nil {
 			return err
 		}
 	}

@@ -165,7 +165,7 @@ func (s *Store) dropStale(packs []packName) error {
 			gone = append(gone, inodeOf(info))
 		}
 		for _, name := range []string{file + tmpSuffix, file} { // a kill leaves the first one
-			if err := ignoreMissing(s.fs.Remove(name)); err != nil {
+			if err := s.remove(name); err != nil {
 				return err
 			}
 		}

@@ -72,8 +72,7 @@ func (s *Store) Get(dst []byte, id oid.ID) ([]byte, error) {
 	if out, err = s.get(dst, id); err == nil {
 		return out, nil
 	}
-	tries := maxTries
-	if data, rerr := s.resolve(prefixOf(id), maxDepth, &tries); rerr == nil && oid.Sum(data) == id {
+	if data, rerr := s.resolve(prefixOf(id)); rerr == nil && oid.Sum(data) == id {
 		return append(dst, data...), nil
 	}
 	if errors.As(err, &missing) {

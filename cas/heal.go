@@ -185,6 +185,9 @@ func (s *Store) heal(list []twin, report func(Repaired)) (healed bool, err error
 	}
 	diverged := false
 	for i, t := range list {
+		if err := s.sure(); err != nil {
+			return healed, err
+		}
 		now := twin{name: t.name}
 		first, second := filepath.Join(s.o.Dir, t.name.file()), filepath.Join(mirror, t.name.file())
 		if now.look(s, mirror) != nil || !sameAs(now.first, t.first) || !sameAs(now.second, t.second) {
@@ -225,7 +228,7 @@ func sameAs(now, then fs.FileInfo) bool {
 // takeSecond gives the name here to the pack in the mirror. Its index may be of what was here before.
 func (s *Store) takeSecond(n packName) error {
 	first, second := filepath.Join(s.o.Dir, n.file()), filepath.Join(s.mirrorNow(), n.file())
-	err := ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, n.indexFile())))
+	err := s.remove(filepath.Join(s.o.Dir, n.indexFile()))
 	if err == nil && s.relink(second, first) != nil {
 		err = s.copyFile(second, first) // it is on another file system
 	}

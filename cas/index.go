@@ -282,7 +282,12 @@ func (s *Store) writeIndex(name packName, c *contents) error {
 	file := filepath.Join(s.o.Dir, name.indexFile())
 	size := indexHead + indexCommit*len(c.commits) + indexBlock*len(c.blocks) + indexFanout + (32+indexPlace)*len(c.objects)
 	data := appendIndex(make([]byte, 0, size), name, s.o.StoreID, c)
-	return s.replace(file, vfs.Replacement{NoSync: true, KeepDir: true}, vfs.Bytes(data))
+	// An index whose pack is not there says that the pack is lost.
+	there := func() error {
+		_, err := s.fs.Lstat(filepath.Join(s.o.Dir, name.file()))
+		return errors.Join(s.sure(), err)
+	}
+	return s.replace(file, vfs.Replacement{NoSync: true, KeepDir: true, Before: there}, vfs.Bytes(data))
 }
 
 // create makes a new file of the store for reading and writing.

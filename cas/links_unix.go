@@ -3,10 +3,29 @@
 package cas
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
+
+// tryLockPack locks the file of a pack, whatever name it was opened by.
+func tryLockPack(f vfs.File) (bool, error) {
+	file, ok := f.(interface{ Fd() uintptr })
+	if !ok {
+		return true, nil // of a file system of the tests
+	}
+	err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return false, nil
+	}
+	if errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOLCK) || errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EINVAL) {
+		return true, nil // a file system without such locks
+	}
+	return err == nil, err
+}
 
 // ours reports whether this process may give a file another name: systems refuse that for the files of others.
 func ours(info fs.FileInfo) bool {

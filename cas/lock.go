@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -75,6 +76,18 @@ func (s *Store) makeLockDir() error {
 
 // lock takes a lock, waiting until ctx ends: *BusyError.
 func (s *Store) lock(ctx context.Context, name string, try func(*flock.Flock) (bool, error)) (*flock.Flock, error) {
+	for {
+		f, err := s.lockOnce(ctx, name, try)
+		if err != nil || f == nil {
+			return nil, err
+		}
+		if held, err := s.hold(f); held || err != nil {
+			return f, err
+		}
+	}
+}
+
+func (s *Store) lockOnce(ctx context.Context, name string, try func(*flock.Flock) (bool, error)) (*flock.Flock, error) {
 	f, err := s.lockFile(name)
 	if err != nil || f == nil {
 		return nil, err
@@ -95,7 +108,7 @@ func (s *Store) lock(ctx context.Context, name string, try func(*flock.Flock) (b
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			unlock(f) // it is not held
+			s.unlock(f) // it is not held
 			return nil, &BusyError{Lock: name, Waited: time.Since(start)}
 		case <-timer.C:
 		}
@@ -110,29 +123,36 @@ func (s *Store) Use(ctx context.Context) (release func(), err error) {
 		return nil, err
 	}
 	if err := s.notice(); err != nil {
-		return nil, errors.Join(err, unlock(f))
+		return nil, errors.Join(err, s.unlock(f))
 	}
-	return func() { unlock(f) }, nil // closing is enough for a lock
+	return func() { s.unlock(f) }, nil // closing is enough for a lock
 }
 
-// notice forgets what is known of the packs if a gc or repair came between.
+// notice forgets what is known of the packs if a gc or repair came between, or another directory has the place of the store's.
 func (s *Store) notice() error {
 	now, err := s.Generation()
 	if err != nil {
 		return err
 	}
+	dir, err := s.fs.Lstat(s.o.Dir)
+	if err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.packs) > 0 && now != s.generation {
+	if len(s.packs) > 0 && (now != s.generation || s.listed != nil && !sameFile(dir, s.listed)) {
 		s.leaveAll()
 	}
-	s.generation = now
+	s.generation, s.listed = now, dir
 	return nil
 }
 
-func unlock(f *flock.Flock) error {
+func (s *Store) unlock(f *flock.Flock) error {
 	if f == nil {
 		return nil
 	}
+	s.mu.Lock()
+	s.held = slices.DeleteFunc(s.held, func(h *flock.Flock) bool { return h == f })
+	s.mu.Unlock()
 	return f.Close()
 }

@@ -264,7 +264,7 @@ func (s *Store) removeNoFiles() error {
 	}
 	for _, e := range entries {
 		if _, ok := parsePackName(e.Name()); ok && e.Type() != 0 {
-			err := ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, e.Name())))
+			err := s.remove(filepath.Join(s.o.Dir, e.Name()))
 			if err != nil && !errors.Is(err, syscall.ENOTEMPTY) {
 				return err
 			}

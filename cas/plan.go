@@ -57,6 +57,8 @@ type RepackPlan struct {
 	pinned  map[prefix]bool     // bases that must stay though nobody else needs them
 	kept    int64               // bytes of the commits that stay
 	dropped int
+	doubled bool       // an object stands in several places
+	written []packName // what replaces the packs that go
 
 	passed, passing int64 // bytes of victims: gone through, of all
 }
@@ -240,10 +242,13 @@ func (p *RepackPlan) weigh() error {
 	var wanted []prefix
 	alive := map[prefix]bool{}
 	first := map[*planned]int64{}
+	seen := map[prefix]bool{}
 	for _, k := range p.packs {
 		err := p.s.eachTable(k.pack, 0, false, func(ref blockRef, b *block) error {
 			for i := range b.entries {
 				e := &b.entries[i]
+				p.doubled = p.doubled || seen[prefixOf(e.id)]
+				seen[prefixOf(e.id)] = true
 				if e.delta {
 					bases[prefixOf(e.id)] = e.base
 					k.bases = append(k.bases, e.base)

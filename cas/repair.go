@@ -52,12 +52,12 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired), progress func
 	if err != nil {
 		return err
 	}
-	defer unlock(users)
+	defer s.unlock(users)
 	lock, err := s.lock(ctx, appendLock, (*flock.Flock).TryLock)
 	if err != nil {
 		return err
 	}
-	defer unlock(lock)
+	defer s.unlock(lock)
 	if err := s.bumpGeneration(); err != nil {
 		return err
 	}
@@ -95,13 +95,13 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired), progress func
 				return err
 			}
 		}
-		if err := s.repairPack(n, report); err != nil {
+		if err := s.repairPack(ctx, n, report); err != nil {
 			return err
 		}
 		check(n)
 	}
 	for _, n := range names {
-		if err := ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, n.indexFile()))); err != nil {
+		if err := s.remove(filepath.Join(s.o.Dir, n.indexFile())); err != nil {
 			return err
 		}
 	}
@@ -149,12 +149,15 @@ func (s *Store) pass(step string, names []packName, progress func(string, Checki
 }
 
 // repairPack checks a pack and writes it anew if anything in it is wrong.
-func (s *Store) repairPack(n packName, report func(Repaired)) error {
+func (s *Store) repairPack(ctx context.Context, n packName, report func(Repaired)) error {
 	f, err := s.fs.OpenFile(filepath.Join(s.o.Dir, n.file()), os.O_RDWR, 0)
 	if err != nil {
 		return ignoreMissing(err)
 	}
 	defer f.Close()
+	if err := lockPack(ctx, f); err != nil {
+		return err
+	}
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -181,7 +184,7 @@ func (s *Store) repairPack(n packName, report func(Repaired)) error {
 		}
 		report(Repaired{Pack: n.file(), What: what})
 		if t := (twin{name: n}); t.look(s, s.mirrorNow()) == nil && !sameFile(t.first, t.second) {
-			return ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, n.file()))) // what is in the mirror is another
+			return s.remove(filepath.Join(s.o.Dir, n.file())) // what is in the mirror is another
 		}
 		return s.unlink(n)
 	case in.good < info.Size():

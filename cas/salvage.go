@@ -56,7 +56,7 @@ func (s *Store) rewrite(p *pack, f vfs.File, size, counted int64) (lost []oid.ID
 	if err != nil {
 		return nil, err
 	}
-	r := vfs.Replacement{Before: func() error { return ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, p.name.indexFile()))) }}
+	r := vfs.Replacement{Before: func() error { return s.remove(filepath.Join(s.o.Dir, p.name.indexFile())) }}
 	err = s.replace(filepath.Join(s.o.Dir, p.name.file()), r, func(out vfs.File) (err error) {
 		lost, err = s.copyGood(p, f, size, counted, out)
 		return err
@@ -72,7 +72,7 @@ func (s *Store) rewrite(p *pack, f vfs.File, size, counted int64) (lost []oid.ID
 		// The name in the mirror leads to the damaged bytes, or to another file that may have what is damaged here.
 		second := filepath.Join(mirror, p.name.file())
 		if info, err := s.fs.Lstat(second); err == nil && sameFile(before, info) {
-			if err := ignoreMissing(s.fs.Remove(second)); err != nil {
+			if err := s.relink(filepath.Join(s.o.Dir, p.name.file()), second); err != nil {
 				return nil, err
 			}
 		}

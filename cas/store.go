@@ -12,6 +12,7 @@ import (
 	"time"
 	"weak"
 
+	"github.com/gofrs/flock"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -63,6 +64,10 @@ type Store struct {
 	ready      bool                 // packs were listed, and what a look-up needs of them is known
 	thorough   bool                 // data packs were walked too, where no index covers them
 	generation uint64               // when packs were listed
+	listed     fs.FileInfo          // the directory, then
+	held       []*flock.Flock       // locks
+	home       fs.FileInfo          // the directory when the first of them was taken
+	stays      fs.FileInfo          // the directory that it must be: see Stay
 	distrusted bool                 // damage was found: the generation was bumped
 	hidden     map[packName]uint64  // commits that are left out of a log: from this sequence number on
 	bad        map[oid.ID]bool      // objects that were found damaged: they are stored again when they come by

@@ -105,9 +105,9 @@ func (s *Store) RemoveCopies(ctx context.Context) (removed []string, err error) 
 	if err != nil {
 		return nil, err
 	}
-	defer unlock(lock)
+	defer s.unlock(lock)
 	for _, f := range strays {
-		if err := ignoreMissing(s.fs.Remove(f.File)); err != nil {
+		if err := s.remove(f.File); err != nil {
 			return removed, err
 		}
 		removed = append(removed, f.File)

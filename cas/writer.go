@@ -129,34 +129,49 @@ func (w *Writer) putStored(e entry, data []byte) error {
 	return nil
 }
 
-// depth is the number of bases behind an object; ok is false where it is unknown.
+// depth is the number of bases behind an object, in whichever place of it they are the most; ok is false where it is unknown.
 func (b *Batch) depth(id oid.ID) (depth int, ok bool) {
-	var e *entry
 	if p, ok := b.place(id); ok && p.block != nil {
-		var err error
-		if e, _, err = b.stored1(p); err != nil {
-			return 0, false
-		}
-	} else {
-		if known, err := b.s.known(id); err != nil || !known {
-			return 0, false
-		}
-		at, ok := b.s.find(id)
-		if !ok {
-			return 0, false
-		}
-		blk, err := b.s.block(at)
+		e, _, err := b.stored1(p)
 		if err != nil {
 			return 0, false
 		}
-		if e, _, err = blk.at(at.pos); err != nil {
+		if e.delta {
+			depth = int(e.depth)
+		}
+		if !b.dense {
+			return depth, true
+		}
+	} else if known, err := b.s.known(id); err != nil || !known {
+		return 0, false
+	}
+	elsewhere, ok := b.s.deepest(prefixOf(id))
+	return max(depth, elsewhere), ok
+}
+
+// deepest is the number of bases behind an object of the store: as any of its places says, and as they are found now. The bases
+// can stand in other places by now than when it was stored. ok is false where they lead nowhere.
+func (s *Store) deepest(x prefix) (depth int, ok bool) {
+	for _, at := range s.locations(x) {
+		e, _, err := s.stored(at, x)
+		if err != nil {
 			return 0, false
 		}
+		if e.delta {
+			depth = max(depth, int(e.depth))
+		}
 	}
-	if e.delta {
-		return int(e.depth), true
+	for found := 0; found <= maxDepth; found++ {
+		e, _, err := s.baseOf(x)
+		if err != nil {
+			return 0, false
+		}
+		if !e.delta {
+			return max(depth, found), true
+		}
+		x = e.base
 	}
-	return 0, true
+	return 0, false
 }
 
 func (w *Writer) putWhole(id oid.ID, data []byte) error {

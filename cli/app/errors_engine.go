@@ -100,6 +100,7 @@ func explainStore(err error, f *Failure) bool {
 			f.Hint = "rewind init --adopt " + ShortStore(moved.ID) + " brings its history here; rewind init starts a new one"
 		}
 	case is[*project.VanishedError](err, f, ExitDamaged, "restore the store from a backup, or start over: rewind init --force"):
+	case is[*project.ReplacedError](err, f, ExitFailed, "run the command again: it works on the store that is there now"):
 	case is[*account.FutureFormatError](err, f, ExitFailed, "install a newer rewind"):
 	case errors.As(err, &format):
 		f.Code, f.Hint = ExitDamaged, "rewind verify --repair"

@@ -82,6 +82,11 @@ const gcLockName = "gc"
 
 // collect is GC under the gc lock.
 func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, error) {
+	leave, err := p.Store.Stay() // what goes is decided by what is read before
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	c := &collection{p: p, o: o, gone: map[manifest.CheckpointID]bool{}, result: &Collected{DryRun: o.DryRun}}
 	sweeps, err := c.prepare(ctx)
 	if err != nil {

@@ -66,6 +66,13 @@ func (e *LinkError) Error() string {
 	return e.Path + " is a link"
 }
 
+// ReplacedError: the store was removed while it was used, or another one was put in its place.
+type ReplacedError struct{ Store string }
+
+func (e *ReplacedError) Error() string {
+	return fmt.Sprintf("%s was removed or replaced while the command used it, and the command stopped there", e.Store)
+}
+
 // VanishedError: a known project whose store is gone and could not be rebuilt from its mirror.
 type VanishedError struct{ Root, Reason string }
 

@@ -186,11 +186,14 @@ func (p *Project) Classify(err error) error {
 	var damaged *cas.DamagedError
 	var missing *cas.NotFoundError
 	var version *cas.VersionError
+	var replaced *cas.ReplacedError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &version):
 		return &account.FutureFormatError{Store: filepath.Join(p.at.Store, account.ObjectsName, version.File), Version: strconv.Itoa(version.Version)}
+	case errors.As(err, &replaced):
+		return &ReplacedError{p.at.Store}
 	case errors.As(err, &busy):
 		return &account.BusyError{Lock: busy.Lock, Waited: busy.Waited}
 	case errors.As(err, &damaged), errors.As(err, &missing):

@@ -1,0 +1,137 @@
+package cas
+
+import (
+	"context"
+	"errors"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+)
+
+// lateSize bounds what is copied under the locks. A pack of which more came to
+// life meanwhile stays.
+const lateSize = 4 << 20
+
+// late copies what came to life since the objects were copied, and returns the
+// packs that can go: one of which much came to life stays.
+func (p *RepackPlan) late(ctx context.Context, b *Batch, group []*planned) (going []*planned, err error) {
+	victims := names(group)
+	// Deltas that were committed since have bases too.
+	if err := p.pin(victims); err != nil {
+		return nil, err
+	}
+	for _, k := range group {
+		bytes, missing := int64(0), map[int64]bool{}
+		err := p.s.eachTable(k.pack, 0, false, func(ref blockRef, t *block) error {
+			for i := range t.entries {
+				e := &t.entries[i]
+				if p.needs(e.id) && !p.stays(b, e.id, victims) {
+					missing[ref.offset] = true
+					bytes += t.share(ref, i)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if bytes > lateSize {
+			victims[k.pack.name] = false
+			continue
+		}
+		if bytes > 0 {
+			err := p.copyBlocks(ctx, b, k, func(ref blockRef) bool { return missing[ref.offset] }, func(e *entry) bool {
+				return p.needs(e.id) && !p.stays(b, e.id, victims)
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		going = append(going, k)
+	}
+	return going, p.keepMade(b, victims)
+}
+
+// keepMade stores whole what stays, but could not be made any more without the packs that go: of an object that stands in several
+// places, the one that goes may have been the one that others need.
+func (p *RepackPlan) keepMade(b *Batch, going map[packName]bool) error {
+	packs, err := p.s.snapshot()
+	if err != nil || !p.doubled {
+		return err
+	}
+	ids, after, made := map[prefix]oid.ID{}, map[prefix][]prefix{}, map[prefix]bool{}
+	var reached []prefix
+	note := func(e *entry) {
+		x := prefixOf(e.id)
+		ids[x] = e.id
+		if e.delta {
+			after[e.base] = append(after[e.base], x)
+		} else {
+			reached = append(reached, x)
+		}
+	}
+	for _, k := range packs {
+		if going[k.name] {
+			continue
+		}
+		err := p.s.eachTable(k, 0, true, func(_ blockRef, t *block) error {
+			for i := range t.entries {
+				note(&t.entries[i])
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	b.eachStaged(note)
+	for i := 0; i < len(reached); i++ {
+		if x := reached[i]; !made[x] {
+			made[x] = true
+			reached = append(reached, after[x]...)
+		}
+	}
+	w := b.Writer()
+	for x, id := range ids {
+		if made[x] || p.o.Purge && !p.needs(id) {
+			continue
+		}
+		whole, err := p.s.resolve(x)
+		if isMalformed(err) {
+			continue // nor could it be made before
+		}
+		if err == nil {
+			err = w.putWhole(id, whole)
+		}
+		if err != nil {
+			return errors.Join(err, w.Flush())
+		}
+	}
+	return w.Flush()
+}
+
+// eachStaged visits the objects of the batch as they are stored.
+func (b *Batch) eachStaged(visit func(*entry)) {
+	for i := range b.shards {
+		h := &b.shards[i]
+		h.mu.Lock()
+		for _, p := range h.known {
+			if p.block != nil {
+				visit(&p.block.entries[p.pos])
+			}
+		}
+		h.mu.Unlock()
+	}
+}
+
+// stays reports whether an object will be there when the victims are gone.
+func (p *RepackPlan) stays(b *Batch, id oid.ID, victims map[packName]bool) bool {
+	if at, ok := b.place(id); ok && at.block != nil {
+		return true
+	}
+	for _, at := range p.s.locations(prefixOf(id)) {
+		if !victims[at.pack.name] {
+			return true
+		}
+	}
+	return false
+}
