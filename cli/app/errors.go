@@ -64,6 +64,7 @@ func Usagef(format string, args ...any) error {
 type PartialError struct {
 	Verb  string // "captured", "restored"
 	Paths []problem.Problem
+	Hint  string // the command to type next; "" for none
 }
 
 func (e *PartialError) Error() string {
@@ -187,7 +188,7 @@ func Explain(err error) (f Failure) {
 }
 
 func (e *PartialError) Explain(f *Failure) {
-	*f = Failure{Code: ExitPartial, Message: e.Error()}
+	*f = Failure{Code: ExitPartial, Message: e.Error(), Hint: e.Hint}
 	for _, p := range FirstN(e.Paths, MaxNamed) {
 		f.Warnings = append(f.Warnings, p.Path+": "+p.Reason)
 	}

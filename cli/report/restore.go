@@ -34,9 +34,24 @@ func ReportRestored(c *app.Call, done *restore.Restored, v RestoreVerb) error {
 		WarnGit(c, done, done.DryRun)
 	}
 	if bad := problem.FailedOf(done.Skip); len(bad) > 0 {
-		return &app.PartialError{Verb: "restored", Paths: bad}
+		return &app.PartialError{Verb: "restored", Paths: bad, Hint: finishLater(c, done, bad)}
 	}
 	return nil
+}
+
+// finishLater is the way to restore what could not be, when that can be done; "" where it is not known.
+func finishLater(c *app.Call, done *restore.Restored, bad []problem.Problem) string {
+	if done.DryRun || done.PutBack || done.Of != "" || done.Since != "" || done.Checkpoint.ID == (manifest.CheckpointID{}) || c.Flags.Changed("patch") {
+		return ""
+	}
+	text, cause := "rewind restore "+done.Checkpoint.ID.String()[:app.ShortID]+" --", "the cause is gone"
+	for _, p := range app.FirstN(bad, app.MaxNamed) {
+		text += " " + app.ShellQuote(c.FromHere(c.Project.Root(), p.Path))
+	}
+	if problem.InTheWayOfAll(bad) {
+		cause = "what is in the way is moved or unmounted"
+	}
+	return text + " finishes it when " + cause
 }
 
 // warnForgotten names what cannot be undone, since it was forgotten.

@@ -22,6 +22,9 @@ func ReportSaved(c *app.Call, s *checkpoint.Saved) error {
 	c.Out.Note("took %s", app.FormatTook(s.Elapsed))
 	reportSession(c, s)
 	WarnTooLarge(c, s.TooLarge)
+	if text := rows.InsteadText(s.Instead); text != "" {
+		c.Out.Warn("files of the checkpoint before were replaced by what %s", text)
+	}
 	if k.Files == 0 && s.Ignored != "" {
 		c.Out.Warn("no files were captured: %s is %s", app.Escape(s.Ignored), app.Escape(s.IgnoredBy))
 		c.Out.Hint("rewind save --no-ignore captures everything once, rewind config forceInclude '[\"/*\"]' from now on")

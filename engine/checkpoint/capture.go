@@ -52,6 +52,7 @@ type Captured struct {
 	after      uint64                 // the newest record of the log when the look at the tree began
 	said       *conversation.Captured // nil: not captured yet
 	unread     []problem.Problem      // what of the conversation could not be captured
+	instead    []problem.Problem      // see Saved.Instead
 }
 
 // gitPlace is where git's HEAD was.

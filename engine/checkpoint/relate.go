@@ -41,18 +41,23 @@ func (c *Captured) Relate(r *manifest.Checkpoint) (parent *manifest.Checkpoint, 
 	}
 	var left problem.Unread // read when something is gone
 	var differ []differing
+	c.instead = nil
 	err = manifest.Diff(t.Load, parent.Root, r.Root, func(change manifest.Change) error {
 		if change.New == nil && left == nil {
 			if left, err = unread(t, r.Coverage); err != nil {
 				return err
 			}
 		}
-		if there := change.New == nil && left.Has(change.Path); !there && len(differ) <= manifest.MaxChanged {
+		if change.New == nil && left.Keeps(change.Path, change.Old.Size, t.P.Settings().MaxFileSize) {
+			return nil // it was not captured, but is there
+		}
+		if change.New == nil {
+			c.instead = left.Instead(c.instead, change.Path)
+		}
+		if len(differ) <= manifest.MaxChanged {
 			differ = append(differ, differing{change.Path, change.New == nil})
 		}
-		if change.New != nil || !left.Has(change.Path) { // else it was not captured, but is there
-			r.Count(change)
-		}
+		r.Count(change)
 		return nil
 	})
 	if project.IsDamage(err) {

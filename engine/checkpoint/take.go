@@ -41,6 +41,7 @@ type Saved struct {
 	Skipped    bool              // nothing had changed that was asked for: there is no new record
 	Partial    []problem.Problem // paths that should have been captured and were not
 	TooLarge   []problem.Problem // files over the setting maxFileSize, which are not captured
+	Instead    []problem.Problem // what stands where the checkpoint before has a file, and cannot be captured
 	Elapsed    time.Duration
 	// Of a checkpoint without any file, a path that a rule left out, and the rule:
 	// a project whose own rules exclude everything should be told so.
@@ -225,6 +226,7 @@ func (c *Captured) commit(ctx context.Context, o TakeOptions, again bool) (*Save
 		Unchanged:  parent != nil && parent.Root == r.Root,
 		Partial:    problem.FailedOf(c.Problems),
 		TooLarge:   problem.TooLargeOf(c.Problems),
+		Instead:    c.instead,
 		Held:       said.Held,
 	}
 	if parent != nil {

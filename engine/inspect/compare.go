@@ -125,7 +125,7 @@ func (c *comparison) changes(base, side oid.ID, left problem.Unread) (out []File
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
-		if ImpliedDir(d) || d.New == nil && left.Has(d.Path) {
+		if ImpliedDir(d) || d.New == nil && left.Keeps(d.Path, d.Old.Size, c.p.Settings().MaxFileSize) {
 			return nil
 		}
 		out = append(out, FileDiff{Change: d, Status: statusOf(d), Hidden: !c.o.WithPrecious && d.Precious() && !manifest.SameContent(d.Old, d.New)})

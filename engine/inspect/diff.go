@@ -41,6 +41,8 @@ type FileDiff struct {
 	Hidden          bool // the content differs, and is not shown since it is precious
 	Added, Deleted  int  // lines, with Patch
 	Hunks           int  // with Patch
+	// Instead is what stands there now, where it is deleted and cannot be captured; zero for nothing.
+	Instead problem.Problem
 }
 
 // Diff compares two trees, looking only where they differ, and gives the
@@ -104,14 +106,20 @@ func CompareTrees(ctx context.Context, p *project.Project, o DiffOptions, write 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if ImpliedDir(change) || change.New == nil && left.Has(change.Path) {
+		if ImpliedDir(change) || change.New == nil && left.Keeps(change.Path, change.Old.Size, p.Settings().MaxFileSize) {
 			return nil
+		}
+		var instead problem.Problem
+		if change.New == nil {
+			for _, p := range left.Instead(nil, change.Path) {
+				instead = p
+			}
 		}
 		if o.Reverse {
 			change.Old, change.New = change.New, change.Old
 		}
 		out = append(out, FileDiff{
-			Change: change, Status: statusOf(change),
+			Change: change, Status: statusOf(change), Instead: instead,
 			Hidden: !o.WithPrecious && change.Precious() && !manifest.SameContent(change.Old, change.New),
 		})
 		return nil

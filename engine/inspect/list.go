@@ -31,7 +31,9 @@ func Changes(ctx context.Context, p *project.Project, c manifest.Checkpoint) ([]
 	problems, err := Coverage(ctx, p, c)
 	left := problem.UnreadOf(problems)
 	// What is there and was not captured is in no tree, and no deletion.
-	return slices.DeleteFunc(out, func(c manifest.Change) bool { return gone(c) && left.Has(c.Path) }), err
+	return slices.DeleteFunc(out, func(c manifest.Change) bool {
+		return gone(c) && left.Keeps(c.Path, c.Old.Size, p.Settings().MaxFileSize)
+	}), err
 }
 
 // Coverage is what the checkpoint did not capture, and why.

@@ -89,8 +89,18 @@ func Decode(data []byte) ([]Problem, error) {
 	return out, nil
 }
 
-// Unread are paths that a scan found and did not capture: they are in no tree, and are not deleted.
-type Unread map[string]bool
+// InTheWayOfAll reports whether of each path something stands in the way.
+func InTheWayOfAll(problems []Problem) bool {
+	for _, p := range problems {
+		if p.Code != InTheWay {
+			return false
+		}
+	}
+	return true
+}
+
+// Unread are paths that a scan found and did not capture, which are in no tree, and why.
+type Unread map[string]Problem
 
 // UnreadOf are those of a coverage, or of a scan.
 func UnreadOf(problems []Problem) Unread {
@@ -99,21 +109,46 @@ func UnreadOf(problems []Problem) Unread {
 		switch p.Code {
 		case Late, NotYet, Vanished, Torn:
 		default:
-			u[p.Path] = p.Path != ""
-		}
-		if p.Code == Ignored {
-			u[p.Path+"/"] = true // counts for itself only: what is below may be captured
+			u[p.Path] = p
 		}
 	}
 	return u
 }
 
-// Has reports whether a path that a tree lacks was there all the same, itself or a directory above it.
-func (u Unread) Has(path string) bool {
+// at is what is said of a path, or of a directory above it.
+func (u Unread) at(path string) (Problem, bool) {
 	for at := path; at != "" && len(u) > 0; at = at[:max(strings.LastIndexByte(at, '/'), 0)] {
-		if u[at] && (at == path || !u[at+"/"]) {
-			return true
+		// What is ignored counts for itself only: what is below may be captured.
+		if p, ok := u[at]; ok && (at == path || p.Code != Ignored) {
+			return p, true
 		}
 	}
-	return false
+	return Problem{}, false
+}
+
+// Has reports whether a path that a tree lacks was there all the same, itself or a directory above it.
+func (u Unread) Has(path string) bool {
+	_, ok := u.at(path)
+	return ok
+}
+
+// Keeps reports whether what an earlier tree has at a path, with so many bytes, may still be there. most is the setting
+// maxFileSize: a file that is over it now, and was not, has other content.
+func (u Unread) Keeps(path string, size uint64, most int64) bool {
+	p, ok := u.at(path)
+	switch {
+	case p.Code == TooLarge:
+		return p.Path == path && most > 0 && size > uint64(most)
+	case p.Reason == Fifo || p.Reason == Socket || p.Reason == Device || p.Reason == MountPoint:
+		return false
+	}
+	return ok
+}
+
+// Instead adds to a list in path order what stands where an earlier tree has a path: of a path that is gone, see Keeps.
+func (u Unread) Instead(list []Problem, path string) []Problem {
+	if p, ok := u.at(path); ok && (len(list) == 0 || list[len(list)-1] != p) {
+		list = append(list, p)
+	}
+	return list
 }

@@ -28,6 +28,15 @@ const (
 	Precious     // ignored by git and captured all the same: a restore does not delete it
 	NoCoverage   // what the target left out could not be read
 	TargetIsTorn // Torn in the target of a restore
+	InTheWay     // what the target has cannot be put where something stands that no checkpoint holds
+)
+
+// Reasons of paths that no checkpoint can hold. Stores have them, as they have words.
+const (
+	Fifo       = "fifo"
+	Socket     = "socket"
+	Device     = "device"
+	MountPoint = "mount point"
 )
 
 // words are what a coverage has for a code. Stores have them: they do not change.

@@ -20,7 +20,7 @@ func TestStoredWords(t *testing.T) {
 			t.Errorf("%q is not the word of its code", reason)
 		}
 	}
-	for c := TargetRules; c <= TargetIsTorn; c++ {
+	for c := TargetRules; c <= InTheWay; c++ {
 		if c.Word() != "" {
 			t.Errorf("a plan's code %d has a stored word %q", c, c.Word())
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/oplog"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/engine/treeio"
@@ -152,7 +153,7 @@ func (r *Run) stepFromNow(past *past) (*undoStep, *treeio.Plan, error) {
 			// Trees may differ where the working tree does not: what is ignored is in the one only.
 			err = plan.Read(r.Ctx, r.Tx)
 		}
-		if err != nil || !plan.Empty() {
+		if err != nil || !plan.Empty() || slices.ContainsFunc(plan.Skips, obstructs) {
 			return plan, err
 		}
 		none[v] = true
@@ -204,6 +205,9 @@ func (r *Run) stepFromNow(past *past) (*undoStep, *treeio.Plan, error) {
 		}
 	}
 }
+
+// obstructs reports whether a path that a plan leaves alone differs all the same: something stands in its way.
+func obstructs(skip problem.Problem) bool { return skip.Code == problem.InTheWay && skip.Failed }
 
 // stepsOf are the steps that lead through an operation: to what it left, where work came after it, and to before it,
 // unless it is an undo itself. None, where it has nothing of the half that was asked for.

@@ -9,6 +9,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/oplog"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
@@ -297,7 +298,7 @@ func (w *past) older() (page []manifest.Checkpoint, err error) {
 // ignored before the operation may be seen since it took a rule file away: that is no edit.
 func (r *Run) editedSince(op manifest.Operation, now oid.ID) (bool, error) {
 	today := r.Today()
-	saw := r.sightIn(now, r.Scan.Problems, today)
+	saw, unread := r.sightIn(now, r.Scan.Problems, today), problem.UnreadOf(r.Scan.Problems)
 	before := sync.OnceValues(func() (scopes *rules.Scopes, err error) {
 		err = r.Query(r.Ctx, func(db *manifest.DB) error {
 			c, ok, err := db.ByID(op.Safety)
@@ -315,7 +316,8 @@ func (r *Run) editedSince(op manifest.Operation, now oid.ID) (bool, error) {
 		}
 		if c.New == nil {
 			dir := c.Old.Kind == manifest.Subdir
-			edited = today.Captures(c.Path, dir) && saw.Unseen(c.Path, dir).None()
+			edited = today.Captures(c.Path, dir) && (saw.Unseen(c.Path, dir).None() ||
+				unread.Has(c.Path) && !unread.Keeps(c.Path, c.Old.Size, r.Settings().MaxFileSize))
 			return nil
 		}
 		if c.New.Kind == manifest.Subdir && (c.Old == nil || c.Old.Kind == manifest.Subdir) {

@@ -3,6 +3,8 @@ package scan
 import (
 	"math/bits"
 	"time"
+
+	"github.com/rewind-cli/rewind/engine/problem"
 )
 
 // stat is what of a path's status decides whether it is unchanged.
@@ -41,11 +43,11 @@ func (s *stat) special() string {
 	case modeRegular, modeDir, modeSymlink:
 		return ""
 	case modeFIFO:
-		return "fifo"
+		return problem.Fifo
 	case modeSocket:
-		return "socket"
+		return problem.Socket
 	}
-	return "device"
+	return problem.Device
 }
 
 // Grains of the clocks that file systems stamp with. The kernel's tick is at

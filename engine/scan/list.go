@@ -32,7 +32,7 @@ func (k *worker) list(n *node) error {
 	}
 	st, err := at.stat()
 	if err == nil && st.dev != w.dev || len(w.mounts) > 0 && n.parent != nil && w.mounts[n.path()] {
-		k.drop(n, kindExempt, "mount point")
+		k.drop(n, kindExempt, problem.MountPoint)
 		return nil
 	}
 	var names []dirent
@@ -125,7 +125,7 @@ func (k *worker) list(n *node) error {
 		default:
 			k.replaced(old)
 			if len(w.mounts) > 0 && e.kind&kindMask != kindIgnored && w.mounts[rootfs.Join(n.path(), de.name)] {
-				e.set(kindExempt|flagReason, "mount point")
+				e.set(kindExempt|flagReason, problem.MountPoint)
 				continue
 			}
 			if k.examine(n, at, e, old, de.mode) {

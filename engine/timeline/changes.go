@@ -63,7 +63,7 @@ func (r *Row) changesBy(ctx context.Context, p *project.Project, now *Present, l
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if c.New == nil && left.Has(c.Path) {
+		if c.New == nil && left.Keeps(c.Path, c.Old.Size, p.Settings().MaxFileSize) {
 			return nil // it is there, and was not captured
 		}
 		return visit(c)

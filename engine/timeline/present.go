@@ -19,6 +19,8 @@ import (
 type Present struct {
 	Time time.Time
 	Root oid.ID
+	// Instead is what stands where the newest checkpoint has a file, and cannot be captured.
+	Instead []problem.Problem
 
 	left    problem.Unread
 	at      map[string]time.Time    // when was written what differs from the newest checkpoint
@@ -60,7 +62,12 @@ func Look(ctx context.Context, p *project.Project) (_ *Present, err error) {
 	if newest != nil {
 		root = newest.Root
 	}
-	err = manifest.Diff(load, root, n.Root, func(manifest.Change) error { return ctx.Err() })
+	err = manifest.Diff(load, root, n.Root, func(c manifest.Change) error {
+		if c.New == nil && !n.left.Keeps(c.Path, c.Old.Size, p.Settings().MaxFileSize) {
+			n.Instead = n.left.Instead(n.Instead, c.Path)
+		}
+		return ctx.Err()
+	})
 	if newest != nil && project.IsDamage(err) {
 		// What it is compared with is damaged, not it.
 		err = manifest.Diff(load, oid.ID{}, n.Root, func(manifest.Change) error { return ctx.Err() })

@@ -114,7 +114,7 @@ const (
 	reasonHolds      = "the directory contains what no checkpoint has"
 	reasonParent     = "a parent is in the way and was not selected"
 	reasonUnselected = "the directory contains what was not selected"
-	reasonMount      = "mount point"
+	reasonMount      = problem.MountPoint
 	reasonStore      = "it belongs to rewind itself"
 	reasonSessions   = "an agent keeps its sessions there"
 	reasonReserved   = "the name is reserved"

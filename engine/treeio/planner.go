@@ -97,7 +97,7 @@ func (b *planner) entry(dir string, c, t manifest.Entry, at *diskDir, depth int)
 	}
 	if at.mounted(name) {
 		lost, err := b.holdsMore(t)
-		b.skip(path, reasonMount, lost)
+		b.leave(path, problem.Cause{Code: problem.InTheWay, Text: reasonMount}, lost)
 		return err
 	}
 	if cause := b.doubtful(path, t); !cause.None() {
@@ -260,8 +260,12 @@ func (b *planner) putFile(path string, c, t manifest.Entry, info rootfs.Info, at
 		ch.Before = manifest.Entry{Name: t.Name, Kind: manifest.Subdir, Mode: info.Mode}
 		ch.known = false
 	default:
-		b.skip(path, "a "+info.Kind.String()+" is in the way", true)
+		b.leave(path, inTheWay(info), true)
 		return
 	}
 	b.Changes = append(b.Changes, ch)
+}
+
+func inTheWay(info rootfs.Info) problem.Cause {
+	return problem.Cause{Code: problem.InTheWay, Text: "a " + info.Kind.String() + " is in the way"}
 }

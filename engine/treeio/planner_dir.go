@@ -67,7 +67,7 @@ func (b *planner) makeDir(path string, c, t manifest.Entry, at *diskDir, depth i
 			ch.Reason = "something in no checkpoint is in the way"
 		}
 	default:
-		b.skip(path, "a "+info.Kind.String()+" is in the way", true)
+		b.leave(path, inTheWay(info), true)
 		return nil
 	}
 	before := len(b.Changes)

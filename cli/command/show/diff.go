@@ -2,6 +2,7 @@ package show
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/patch"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -145,6 +147,15 @@ func runDiff(ctx context.Context, c *app.Call, d *diffFlags) error {
 		return c.Out.Document(v)
 	}
 	c.Out.EndProgress()
+	var instead []problem.Problem
+	for _, f := range files {
+		if f.Instead.Path != "" && !slices.Contains(instead, f.Instead) {
+			instead = append(instead, f.Instead)
+		}
+	}
+	if text := rows.InsteadText(instead); text != "" {
+		c.Out.Warn("files were replaced by what %s", text)
+	}
 	return c.Page(ctx, func() {
 		switch {
 		case d.nameOnly:

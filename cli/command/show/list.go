@@ -338,6 +338,11 @@ func (l *listing) print(ctx context.Context) error {
 
 // printRest says what is not shown.
 func (l *listing) printRest() {
+	if l.present != nil && !l.filtered {
+		if text := rows.InsteadText(l.present.Instead); text != "" {
+			l.c.Out.Summary("Files were replaced by what %s.", text)
+		}
+	}
 	var parts []string
 	if l.folded > 0 {
 		parts = append(parts, app.Plural(l.folded, "row without changes", "rows without changes"))
