@@ -10,6 +10,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
@@ -111,18 +112,44 @@ func (w *past) pass(op manifest.Operation) error {
 		if w.talk == nil {
 			w.talk = c.Transcript
 		}
-		switch {
-		case c.Kind == inspect.ImportedKind:
-			err = w.passTo(0)
-			w.page, w.before, w.imported = nil, c.Seq, true
+		seq := c.Seq
+		if some, err := w.leftSome(op, c); err != nil {
 			return err
-		default:
-			err = w.passTo(c.Seq)
-			w.at = &c
+		} else if some {
+			seq++ // the checkpoint itself is next
+		}
+		if c.Kind == inspect.ImportedKind {
+			err = w.passTo(0)
+			w.page, w.before, w.imported = nil, seq, true
 			return err
 		}
+		err = w.passTo(seq)
+		w.at = &c
+		return err
 	}
 	return nil
+}
+
+// leftSome reports whether an undo to a checkpoint did not restore all of it: a path is not as there, or should have gone. What
+// came into sight since a rule file went is none of that.
+func (w *past) leftSome(op manifest.Operation, c manifest.Checkpoint) (some bool, err error) {
+	if op.After == (oid.ID{}) {
+		return false, nil
+	}
+	load := w.r.Tx.Load
+	err = manifest.Diff(load, c.Root, op.After, func(d manifest.Change) error {
+		if some || d.Old != nil {
+			some = true
+			return nil
+		}
+		was, err := inspect.EntryAt(load, op.Before, d.Path)
+		some = was != nil
+		return err
+	})
+	if project.IsDamage(err) {
+		return false, nil // collected meanwhile
+	}
+	return some, err
 }
 
 // hasAsked reports whether an operation moved something of the only half that is asked for.
