@@ -46,9 +46,9 @@ func Verify(ctx context.Context, p *project.Project, readData bool) (*Verified, 
 	}
 	defer release()
 	v := &Verified{}
-	short, err := shortened(p)
+	short, err := p.Shortened(true)
 	if err != nil {
-		return nil, err
+		return nil, p.Classify(err)
 	}
 	if short != nil {
 		v.Damaged = append(v.Damaged, Damage{Reason: short.Text()})
@@ -115,20 +115,11 @@ func DamagedLog(ctx context.Context, p *project.Project) (string, error) {
 			return "", p.Classify(err)
 		}
 	}
-	short, err := shortened(p)
+	short, err := p.Shortened(true)
 	if short == nil || err != nil {
-		return "", err
+		return "", p.Classify(err)
 	}
 	return short.Text(), nil
-}
-
-// shortened says that the log has lost its end, nil if it has not. An older state of the store, put in its place, is none of that.
-func shortened(p *project.Project) (*project.Shortened, error) {
-	s, err := p.Shortened(true)
-	if s != nil && !s.Cut || err != nil {
-		return nil, p.Classify(err)
-	}
-	return s, nil
 }
 
 // complete brings back what only the mirror has. Errors: *account.DamagedStoreError where something is missing: nothing that
@@ -140,10 +131,11 @@ func complete(ctx context.Context, p *project.Project) error {
 	return uncut(p)
 }
 
+// uncut says that the log has lost its end. An older state of the store, put in its place, is none of that.
 func uncut(p *project.Project) error {
-	s, err := shortened(p)
-	if s == nil || err != nil {
-		return err
+	s, err := p.Shortened(true)
+	if s == nil || !s.Cut || err != nil {
+		return p.Classify(err)
 	}
 	return &account.DamagedStoreError{What: "the log", Err: errors.New(s.Text())}
 }

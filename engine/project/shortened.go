@@ -25,6 +25,7 @@ type Shortened struct {
 	Cut           bool
 	Last, Reached uint64 // the entry that the log ended with when it was found, and the one that it had reached
 	Gone          []Saved
+	told          bool // a command has said it; verify says it until it is repaired
 }
 
 // shortenedNote is how it is written.
@@ -33,6 +34,7 @@ type shortenedNote struct {
 	Last        uint64    `json:"last"`
 	Reached     uint64    `json:"reached"`
 	Checkpoints []goneOne `json:"checkpoints,omitempty"`
+	Told        bool      `json:"told,omitempty"`
 }
 
 type goneOne struct {
@@ -82,7 +84,7 @@ func (p *Project) shortened(s *Shortened, last cas.Position, reached uint64, who
 	if s == nil {
 		s = &Shortened{Last: last.Seq}
 	}
-	s.Cut = s.Cut || !whole || p.cached() > last.Seq
+	s.Cut, s.told = s.Cut || !whole || p.cached() > last.Seq, false
 	s.Last, s.Reached = min(s.Last, last.Seq), max(s.Reached, reached)
 	for _, c := range p.Saved() {
 		if c.Seq > last.Seq && !slices.ContainsFunc(s.Gone, func(o Saved) bool { return o.ID == c.ID }) {
@@ -110,7 +112,7 @@ func (p *Project) readShortened() *Shortened {
 	}
 	var n shortenedNote
 	_ = json.Unmarshal(data, &n) // one that cannot be read says at least that there was something
-	s := &Shortened{Cut: n.Cut, Last: n.Last, Reached: n.Reached}
+	s := &Shortened{Cut: n.Cut, Last: n.Last, Reached: n.Reached, told: n.Told}
 	for _, c := range n.Checkpoints {
 		if id, err := manifest.ParseCheckpointID(c.ID); err == nil {
 			s.Gone = append(s.Gone, Saved{id, time.Unix(c.Time, 0), c.Seq, c.Pinned})
@@ -125,23 +127,26 @@ func (p *Project) noteShortened(last cas.Position, whole bool) error {
 	if file == "" {
 		return nil
 	}
-	s := p.shortened(p.readShortened(), last, p.reached(), whole)
-	n := shortenedNote{Cut: s.Cut, Last: s.Last, Reached: s.Reached}
-	for _, c := range s.Gone {
-		n.Checkpoints = append(n.Checkpoints, goneOne{c.ID.String(), c.Seq, c.Time.Unix(), c.Pinned})
-	}
-	data, err := json.Marshal(n)
-	if err == nil {
-		err = account.WriteFile(file, append(data, '\n'), account.OwnerOf(p.Env.Home))
-	}
-	if err != nil {
+	if err := p.writeShortened(p.shortened(p.readShortened(), last, p.reached(), whole)); err != nil {
 		return err
 	}
 	// The numbers behind the last entry are free again.
 	return p.trimReached(last.Seq)
 }
 
-// AcceptShortened is for repair, and for who was told of an older state.
+func (p *Project) writeShortened(s *Shortened) error {
+	n := shortenedNote{Cut: s.Cut, Last: s.Last, Reached: s.Reached, Told: s.told}
+	for _, c := range s.Gone {
+		n.Checkpoints = append(n.Checkpoints, goneOne{c.ID.String(), c.Seq, c.Time.Unix(), c.Pinned})
+	}
+	data, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	return account.WriteFile(p.shortenedFile(), append(data, '\n'), account.OwnerOf(p.Env.Home))
+}
+
+// AcceptShortened is for repair, which names what is gone.
 func (p *Project) AcceptShortened() error {
 	file := p.shortenedFile()
 	if file == "" {
@@ -171,19 +176,20 @@ func (p *Project) AcceptLost(ids []manifest.CheckpointID) error {
 	return rewriteReached(file, last.Seq, append(line, " ."...), account.OwnerOf(p.Env.Home))
 }
 
-// tellShortened makes a notice of a shorter log: once of an older state, and of damage until it is repaired.
+// tellShortened makes a notice of a shorter log: once of an older state, and of damage until it is repaired. verify and
+// status --check say both until then.
 func (p *Project) tellShortened() {
 	s, err := p.Shortened(false)
-	if s == nil || err != nil {
+	if s == nil || err != nil || s.told {
 		return
 	}
 	if s.Cut {
 		p.Notify(fmt.Sprintf("the log of the store of %s was cut off: %s; see rewind verify", p.at.Root, s.Text()))
 		return
 	}
-	p.Notify(fmt.Sprintf("the store of %s was replaced by an older state of it, in place: %s", p.at.Root, s.Text()))
-	if p.ReadOnly == nil {
-		_ = account.RemoveIfThere(p.shortenedFile()) // else it is said once more
+	p.Notify(fmt.Sprintf("the store of %s was replaced by an older state of it, in place: %s; see rewind verify", p.at.Root, s.Text()))
+	if s.told = true; p.ReadOnly == nil && account.Exists(p.shortenedFile()) {
+		_ = p.writeShortened(s) // else it is said once more
 	}
 }
 
