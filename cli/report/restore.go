@@ -15,13 +15,19 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
+// ReportRestored prints what a restore did. Errors: *app.PartialError for what it could not do.
 func ReportRestored(c *app.Call, done *restore.Restored, v RestoreVerb) error {
+	return ReportRestoredIn(c, done, v, func(view RestoredView) any { return view })
+}
+
+// ReportRestoredIn is ReportRestored for a verb whose document has more than the view.
+func ReportRestoredIn(c *app.Call, done *restore.Restored, v RestoreVerb, document func(RestoredView) any) error {
 	c.Out.EndProgress()
 	named(c, done)
 	if c.JSON {
 		view := ViewRestored(done)
 		view.Instead = Keeps(c, done)
-		if err := c.Out.Document(view); err != nil {
+		if err := c.Out.Document(document(view)); err != nil {
 			return err
 		}
 	} else {

@@ -18,7 +18,6 @@ import (
 	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/conversation"
-	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/restore"
 )
 
@@ -92,7 +91,10 @@ func runBack(ctx context.Context, c *app.Call, r *restoreFlags, n int, withCode,
 	if done.Without != nil {
 		warnWithout(c, done)
 	}
-	if err := reportBack(c, done); err != nil || !r.resume || r.dryRun {
+	err = report.ReportRestoredIn(c, done, report.RestoreCheckpoint, func(view report.RestoredView) any {
+		return backView{view, append([]string{}, done.Prompts...)}
+	})
+	if err != nil || !r.resume || r.dryRun {
 		return err
 	}
 	return resume(ctx, c, done.Conversation)
@@ -119,26 +121,6 @@ func hintFiles(c *app.Call, err error, n int) error {
 type backView struct {
 	report.RestoredView
 	Prompts []string `json:"prompts"`
-}
-
-func reportBack(c *app.Call, done *restore.Restored) error {
-	if c.JSON {
-		v := backView{report.ViewRestored(done), done.Prompts}
-		v.Instead = report.Keeps(c, done)
-		if v.Prompts == nil {
-			v.Prompts = []string{}
-		}
-		if err := c.Out.Document(v); err != nil {
-			return err
-		}
-	} else {
-		report.PrintRestored(c, done, report.RestoreCheckpoint)
-		report.WarnGit(c, done, done.DryRun)
-	}
-	if bad := problem.FailedOf(done.Skip); len(bad) > 0 {
-		return &app.PartialError{Verb: "restored", Paths: bad}
-	}
-	return nil
 }
 
 // printPrompts prints the prompts that are undone on stderr, the oldest first.
