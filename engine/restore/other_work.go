@@ -76,6 +76,18 @@ func (w *otherWork) follows(mine map[string]bool, work map[string]*otherWork) bo
 	return true
 }
 
+// root is the first message of the session, which its forks have, too; "" where it is not known.
+func (w *otherWork) root() string {
+	if w == nil || w.file == "" {
+		return ""
+	}
+	d, err := transcript.Describe(transcript.Agent(w.Agent), w.file)
+	if err != nil {
+		return ""
+	}
+	return d.Root
+}
+
 // maxNamedIn is how much of a transcript's end is searched for a path.
 const maxNamedIn = 8 << 20
 

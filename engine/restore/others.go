@@ -1,8 +1,10 @@
 package restore
 
 import (
+	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -105,7 +107,7 @@ func (r *Run) lookForOthers(changes []treeio.Change) error {
 	if r.Op.Kind != manifest.OpRestore && r.Op.Kind != manifest.OpUndo || len(changes) == 0 || r.target.Seq == 0 {
 		return nil
 	}
-	mine := r.aboutSession()
+	mine, lineage := r.aboutSession()
 	paths := map[string]bool{}
 	for _, c := range changes {
 		paths[c.Path] = true
@@ -144,8 +146,14 @@ func (r *Run) lookForOthers(changes []treeio.Change) error {
 		}
 		return nil
 	})
-	if err == nil {
-		outside, err = r.attribute(paths, work, of)
+	until, err2 := r.forkedAt(lineage, work)
+	if err = errors.Join(err, err2); err == nil {
+		outside, err = r.attribute(paths, work, of, func(w *attribution.Work) string {
+			if at, origin := until[w.Session]; origin && w.Start.Before(at) {
+				return lineage[0]
+			}
+			return w.Session
+		})
 	}
 	if err != nil {
 		return err
@@ -163,9 +171,10 @@ func (r *Run) lookForOthers(changes []treeio.Change) error {
 		r.unclear = len(working) > 1
 	}
 	for _, id := range order {
-		if w := work[id]; mine[id] {
+		_, origin := until[id]
+		if w := work[id]; mine[id] && (!origin || len(w.paths) == 0) {
 			r.about = id
-		} else if len(w.paths) > 0 && !w.follows(mine, work) {
+		} else if len(w.paths) > 0 && (origin || !w.follows(mine, work)) {
 			w.complete()
 			r.others = append(r.others, w.OtherWork)
 		}
@@ -221,7 +230,7 @@ func ofTurn(c *manifest.Checkpoint) bool {
 }
 
 // attribute gives each session the paths that it changed since the target; outside are those that the person did.
-func (r *Run) attribute(paths map[string]bool, work map[string]*otherWork, of func(agent, session string) *otherWork) (outside []string, err error) {
+func (r *Run) attribute(paths map[string]bool, work map[string]*otherWork, of func(agent, session string) *otherWork, ownerOf func(*attribution.Work) string) (outside []string, err error) {
 	newest, err := r.NewestCheckpoint()
 	if err != nil || newest == nil {
 		return nil, err
@@ -255,7 +264,7 @@ func (r *Run) attribute(paths map[string]bool, work map[string]*otherWork, of fu
 			s := &undone[i]
 			person = person || s.By == nil && s.Class != attribution.Operation
 			for _, w := range whose(s, work) {
-				o := of(w.Agent, w.Session)
+				o := of(w.Agent, ownerOf(w))
 				o.paths[path] = true
 				o.turnOf(w).paths[path] = true
 				if o.Prompt == "" {
@@ -311,19 +320,15 @@ func checkpointsSince(db *manifest.DB, seq uint64) (since []manifest.Checkpoint,
 	return since, nil
 }
 
-// aboutSession is the session that a restore is about, and what it came from;
-// "" is in it where that is not known.
-func (r *Run) aboutSession() map[string]bool {
-	mine := map[string]bool{}
+// aboutSession is the session that a restore is about, and what it came from: lineage is that in order, where it is known;
+// "" is in mine where the session is not known.
+func (r *Run) aboutSession() (mine map[string]bool, lineage []string) {
+	mine = map[string]bool{}
 	switch s := r.Options.Session; {
 	case s != nil:
-		for _, id := range s.Lineage() {
-			mine[id] = true
-		}
+		lineage = s.Lineage()
 	case r.before != nil:
-		for _, id := range r.before.Session.Lineage() {
-			mine[id] = true
-		}
+		lineage = r.before.Session.Lineage()
 	case len(r.Options.About) > 0:
 		for _, id := range r.Options.About {
 			mine[id] = true
@@ -335,5 +340,55 @@ func (r *Run) aboutSession() map[string]bool {
 	default:
 		mine[""] = true
 	}
-	return mine
+	for _, id := range lineage {
+		mine[id] = true
+	}
+	return mine, lineage
+}
+
+// forkedAt says of each session that the first of a lineage came from until when it is the same conversation: a fork's own
+// work begins with its first checkpoint. Clients that fork a session do not always say of which: its messages begin with the same one.
+func (r *Run) forkedAt(lineage []string, work map[string]*otherWork) (until map[string]time.Time, err error) {
+	if len(lineage) == 0 {
+		return nil, nil
+	}
+	until = map[string]time.Time{}
+	at, err := r.began(lineage[0])
+	if err != nil || at.IsZero() {
+		return nil, err
+	}
+	own := work[lineage[0]].root()
+	for id, w := range work {
+		if id == lineage[0] || slices.Contains(lineage, id) || own == "" || w.root() != own {
+			continue
+		}
+		if first, err := r.began(id); err != nil {
+			return nil, err
+		} else if first.Before(at) {
+			until[id] = at
+		}
+	}
+	for _, id := range lineage[1:] {
+		until[id] = at
+		if first, err := r.began(id); err != nil {
+			return nil, err
+		} else if !first.IsZero() && first.Before(at) {
+			at = first
+		}
+	}
+	return until, nil
+}
+
+// began is the time of a session's first checkpoint; zero where it has none.
+func (r *Run) began(session string) (at time.Time, err error) {
+	err = r.Query(r.Ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(manifest.Query{Session: session}) {
+			if err != nil {
+				return err
+			}
+			at = c.Time
+		}
+		return nil
+	})
+	return at, err
 }
