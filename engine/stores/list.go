@@ -272,8 +272,9 @@ func Gone(ctx context.Context, env account.Env, older time.Duration) (out []Info
 // OfDeleted reports whether it is one of those that Gone lists.
 func (s Info) OfDeleted() bool { return ofDeleted(s.State) }
 
+// Of a mirror that is not in the registry, which may have been lost, nobody knows that its project is deleted.
 func ofDeleted(s account.State) bool {
-	return s == account.Gone || s == account.Unregistered || s == account.Going
+	return s == account.Gone || s == account.Going
 }
 
 // Bytes is what stores take on disk.
