@@ -2,12 +2,14 @@ package setup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/registration"
@@ -167,6 +169,8 @@ func (l *findings) ofSave(p *project.Project) {
 			add, what = l.mild, "what agents do is not noted"
 		}
 		switch {
+		case errors.Is(o.Err, syscall.EPERM): // as of what chattr made immutable
+			add("store", "as root: chattr -ia "+path, "%s: %s cannot be written: %s", what, o.Path, problem.Text(o.Err))
 		case o.Err != nil:
 			add("store", "chmod "+mode+" "+path+", if it is yours; else check its owner", "%s: %s cannot be written: %s", what, o.Path, problem.Text(o.Err))
 		case o.Derived:
