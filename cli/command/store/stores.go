@@ -29,8 +29,8 @@ func NewStores() *app.Command {
 			"still exists is refused without --force. rm . removes the store of this project, with all\n" +
 			"its checkpoints; the files of the project and the agents' hooks stay.\n" +
 			"Nothing else ever removes the store of a deleted project, since it is the last copy: rm\n" +
-			"--gone removes all of these, with --older only those that were last saved to that long ago.\n" +
-			"Of an unregistered mirror nobody knows whether its project exists: rm takes its id.\n\n" +
+			"--gone removes all of these, with --older only those that were last saved to so long\n" +
+			"ago. Whether the project of an unregistered mirror exists is not known: rm takes its id.\n\n" +
 			"live           the project exists, with its store\n" +
 			"lost           the project exists; its next command rebuilds the store\n" +
 			"moved          nothing is at its path; its directory or its packs are elsewhere\n" +
