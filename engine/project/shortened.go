@@ -25,7 +25,7 @@ type Shortened struct {
 	Cut           bool
 	Last, Reached uint64 // the entry that the log ended with when it was found, and the one that it had reached
 	Gone          []Saved
-	told          bool // a command has said it; verify says it until it is repaired
+	shown         bool // a command has said it; verify says it until it is repaired
 }
 
 // shortenedNote is how it is written.
@@ -34,7 +34,7 @@ type shortenedNote struct {
 	Last        uint64    `json:"last"`
 	Reached     uint64    `json:"reached"`
 	Checkpoints []goneOne `json:"checkpoints,omitempty"`
-	Told        bool      `json:"told,omitempty"`
+	Shown       bool      `json:"shown,omitempty"`
 }
 
 type goneOne struct {
@@ -84,7 +84,7 @@ func (p *Project) shortened(s *Shortened, last cas.Position, reached uint64, who
 	if s == nil {
 		s = &Shortened{Last: last.Seq}
 	}
-	s.Cut, s.told = s.Cut || !whole || p.cached() > last.Seq, false
+	s.Cut, s.shown = s.Cut || !whole || p.cached() > last.Seq, false
 	s.Last, s.Reached = min(s.Last, last.Seq), max(s.Reached, reached)
 	for _, c := range p.Saved() {
 		if c.Seq > last.Seq && !slices.ContainsFunc(s.Gone, func(o Saved) bool { return o.ID == c.ID }) {
@@ -112,7 +112,7 @@ func (p *Project) readShortened() *Shortened {
 	}
 	var n shortenedNote
 	_ = json.Unmarshal(data, &n) // one that cannot be read says at least that there was something
-	s := &Shortened{Cut: n.Cut, Last: n.Last, Reached: n.Reached, told: n.Told}
+	s := &Shortened{Cut: n.Cut, Last: n.Last, Reached: n.Reached, shown: n.Shown}
 	for _, c := range n.Checkpoints {
 		if id, err := manifest.ParseCheckpointID(c.ID); err == nil {
 			s.Gone = append(s.Gone, Saved{id, time.Unix(c.Time, 0), c.Seq, c.Pinned})
@@ -135,7 +135,7 @@ func (p *Project) noteShortened(last cas.Position, whole bool) error {
 }
 
 func (p *Project) writeShortened(s *Shortened) error {
-	n := shortenedNote{Cut: s.Cut, Last: s.Last, Reached: s.Reached, Told: s.told}
+	n := shortenedNote{Cut: s.Cut, Last: s.Last, Reached: s.Reached, Shown: s.shown}
 	for _, c := range s.Gone {
 		n.Checkpoints = append(n.Checkpoints, goneOne{c.ID.String(), c.Seq, c.Time.Unix(), c.Pinned})
 	}
@@ -180,7 +180,7 @@ func (p *Project) AcceptLost(ids []manifest.CheckpointID) error {
 // status --check say both until then.
 func (p *Project) tellShortened() {
 	s, err := p.Shortened(false)
-	if s == nil || err != nil || s.told {
+	if s == nil || err != nil || s.shown {
 		return
 	}
 	if s.Cut {
@@ -188,7 +188,7 @@ func (p *Project) tellShortened() {
 		return
 	}
 	p.Notify(fmt.Sprintf("the store of %s was replaced by an older state of it, in place: %s; see rewind verify", p.at.Root, s.Text()))
-	if s.told = true; p.ReadOnly == nil && account.Exists(p.shortenedFile()) {
+	if s.shown = true; p.ReadOnly == nil && account.Exists(p.shortenedFile()) {
 		_ = p.writeShortened(s) // else it is said once more
 	}
 }
