@@ -9,6 +9,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/web"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/status"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -21,7 +22,7 @@ type healthView struct {
 }
 
 func (s *space) health(ctx context.Context, _ web.Args) (any, error) {
-	st, err := inspect.StatusOf(ctx, s.P)
+	st, err := status.Of(ctx, s.P)
 	if err != nil {
 		return nil, err
 	}

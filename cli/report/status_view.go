@@ -8,10 +8,10 @@ import (
 	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/hook"
-	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/engine/status"
 	"github.com/rewind-cli/rewind/engine/stores"
 )
 
@@ -124,7 +124,7 @@ type crashedView struct {
 }
 
 // ViewStatus is the status without the agents.
-func ViewStatus(st *inspect.Status, set *settings.Settings) StatusView {
+func ViewStatus(st *status.Status, set *settings.Settings) StatusView {
 	v := StatusView{
 		Initialised: true, Root: st.Root, Store: st.Store, Mode: string(st.Mode), ReadOnly: st.ReadOnly,
 		Tier: set.Tier, TierSource: TierSource(set), Agents: []string{},

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/rewind-cli/rewind/engine/attribution"
-	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -33,9 +33,5 @@ func ForgottenBefore(ctx context.Context, p *project.Project, seq uint64) (is fu
 	} else if err != nil {
 		return nil, err
 	}
-	keys := maintain.ForgottenIn(data)
-	if keys == nil {
-		return nil, nil
-	}
-	return func(path string) bool { return keys[maintain.ForgottenKey(p, path)] }, nil
+	return rules.Forgotten(p, data), nil
 }

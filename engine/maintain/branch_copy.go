@@ -10,6 +10,7 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -92,7 +93,7 @@ func (b *branchOf) readKeys(ours *manifest.Replayed) error {
 		if err != nil && !project.IsDamage(err) {
 			return err
 		}
-		maps.Copy(b.keys, ForgottenIn(data))
+		maps.Copy(b.keys, rules.ForgottenIn(data))
 	}
 	return nil
 }
@@ -135,11 +136,11 @@ func (b *branchOf) silence(c *manifest.Checkpoint, paths []string) error {
 	keys := map[string]bool{}
 	var patterns []string
 	for _, path := range paths {
-		goes.paths[path], keys[ForgottenKey(b.p, path)] = true, true
+		goes.paths[path], keys[rules.ForgottenKey(b.p, path)] = true, true
 		patterns = append(patterns, pathspec.EscapeGlob(path))
 	}
 	data, _ = coverForgotten(b.p, data, keys, func(path string) bool {
-		return goes.held(path) || b.keys[ForgottenKey(b.p, path)]
+		return goes.held(path) || b.keys[rules.ForgottenKey(b.p, path)]
 	})
 	if c.Coverage, err = b.to.Put(data); err != nil || len(paths) == 0 {
 		return err
@@ -175,7 +176,7 @@ func (b *branchOf) dir(ctx context.Context, path string, e manifest.Entry) (*for
 		if path != "" {
 			below = path + "/" + child.Name
 		}
-		comes := !b.keys[ForgottenKey(b.p, below)]
+		comes := !b.keys[rules.ForgottenKey(b.p, below)]
 		var inside []string
 		if comes && child.Kind == manifest.Subdir {
 			d, err := b.dir(ctx, below, child)

@@ -19,6 +19,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -82,7 +83,7 @@ func (f *forgetter) look(ctx context.Context, said *LogState) error {
 	}
 	f.keys = map[string]bool{}
 	for path := range f.paths {
-		f.keys[ForgottenKey(f.p, path)] = true
+		f.keys[rules.ForgottenKey(f.p, path)] = true
 		f.seen.name(path)
 	}
 	return nil
@@ -109,7 +110,7 @@ func (f *forgetter) known(said *LogState, roots []oid.ID) error {
 		return id == (oid.ID{}) || d != nil && d.torn
 	})
 	for _, pattern := range none {
-		if slices.ContainsFunc(pathspec.Leading(pattern), func(path string) bool { return f.paths[path] || keys[ForgottenKey(f.p, path)] }) {
+		if slices.ContainsFunc(pathspec.Leading(pattern), func(path string) bool { return f.paths[path] || keys[rules.ForgottenKey(f.p, path)] }) {
 			continue
 		}
 		err := pathspec.MatchSome(f.p.LoadDir, []string{pattern}, roots...) // it may be below what another one takes
@@ -139,7 +140,7 @@ func (f *forgetter) forgottenBefore(said *LogState) (map[string]bool, error) {
 		if err != nil && !isLost(err) {
 			return nil, err
 		}
-		maps.Copy(keys, ForgottenIn(data))
+		maps.Copy(keys, rules.ForgottenIn(data))
 	}
 	newest, older := said.undoable(nil)
 	for _, o := range slices.Concat(newest, older) {
@@ -230,7 +231,7 @@ func (f *forgetter) operation(ctx context.Context, o *manifest.Operation) (bool,
 	left := dropPaths(list, func(path string) bool {
 		goes := f.chosen.Match(path)
 		if goes {
-			keys = append(keys, ForgottenKey(f.p, path))
+			keys = append(keys, rules.ForgottenKey(f.p, path))
 		}
 		return goes
 	})

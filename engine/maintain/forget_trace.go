@@ -3,7 +3,6 @@ package maintain
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -13,17 +12,12 @@ import (
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rules"
 )
 
 // A checkpoint that a path was taken out of says nothing of it any more; it does
 // not say that the path was not there, so a restore leaves alone what is there now. The
 // coverage tells this by a hash of the path, for the name is forgotten too.
-
-// ForgottenKey stands for a path of this store that was forgotten.
-func ForgottenKey(p *project.Project, path string) string {
-	sum := oid.Sum([]byte("forgotten\x00" + p.Format.Origin + "\x00" + path))
-	return hex.EncodeToString(sum[:16])
-}
 
 // covered is a coverage that was rewritten, and whether it named what was forgotten.
 type covered struct {
@@ -66,7 +60,7 @@ func coverForgotten(p *project.Project, data []byte, keys map[string]bool, held 
 				l.Path = string(raw)
 			}
 			if l.Path != "" && held(l.Path) {
-				keys[ForgottenKey(p, l.Path)] = true
+				keys[rules.ForgottenKey(p, l.Path)] = true
 				named = true
 				continue
 			}
@@ -83,21 +77,6 @@ func coverForgotten(p *project.Project, data []byte, keys map[string]bool, held 
 
 // reasonForgotten is the reason of a path that forget took out of a checkpoint.
 const reasonForgotten = "forgotten"
-
-// ForgottenIn reads the hashes in a coverage.
-func ForgottenIn(coverage []byte) map[string]bool {
-	if !bytes.Contains(coverage, []byte(`"forgotten":"`)) {
-		return nil
-	}
-	keys := map[string]bool{}
-	for line := range bytes.Lines(coverage) {
-		var l problem.CoverageLine
-		if json.Unmarshal(line, &l) == nil && l.Forgotten != "" {
-			keys[l.Forgotten] = true
-		}
-	}
-	return keys
-}
 
 // dropTyped removes the paths from a command line: any of them may mean what is forgotten.
 func dropTyped(args string) string {

@@ -8,6 +8,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -60,9 +61,9 @@ func ForgetNotices(ctx context.Context, p *project.Project) error {
 		if ok && keys[op] == nil && c.Coverage != (oid.ID{}) {
 			data, err := p.ReadObject(c.Coverage)
 			if ok = err == nil; ok {
-				keys[op] = ForgottenIn(data)
+				keys[op] = rules.ForgottenIn(data)
 			}
 		}
-		return !ok || keys[op][ForgottenKey(p, path)]
+		return !ok || keys[op][rules.ForgottenKey(p, path)]
 	})
 }

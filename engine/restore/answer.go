@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
-	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -196,7 +196,7 @@ func (r *Run) forgottenOf(ops []manifest.Operation) (out ForgottenPaths, err err
 	}
 	out.Count = len(keys)
 	err = manifest.Walk(r.Tx.Load, r.Now, func(path string, _ manifest.Entry) error {
-		if keys[maintain.ForgottenKey(r.Project, path)] {
+		if keys[rules.ForgottenKey(r.Project, path)] {
 			out.Named = append(out.Named, path)
 		}
 		return nil

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/rewind-cli/rewind/engine/conversation"
-	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -57,5 +57,5 @@ func (w *past) lost(newer, older manifest.Checkpoint) bool {
 	if project.IsDamage(err) {
 		return false // verify tells of that
 	}
-	return maintain.ForgottenIn(data) != nil
+	return rules.ForgottenIn(data) != nil
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/ignore"
 	"github.com/rewind-cli/rewind/engine/inspect"
-	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -33,18 +32,16 @@ type Sight struct {
 	Find      func(path string) (manifest.Entry, bool, error)
 }
 
-// sightOf reads what a checkpoint's coverage says; rules are the checkpoint's.
-func (r *Run) sightOf(c manifest.Checkpoint, rules *rules.Scopes) *Sight {
+// sightOf reads what a checkpoint's coverage says; scopes are the checkpoint's.
+func (r *Run) sightOf(c manifest.Checkpoint, scopes *rules.Scopes) *Sight {
 	data, err := r.ReadObject(c.Coverage)
 	var problems []problem.Problem
 	if err == nil {
 		problems, err = problem.Decode(data)
 	}
-	s := r.sightIn(c.Root, problems, rules)
+	s := r.sightIn(c.Root, problems, scopes)
 	s.Failed = err
-	if keys := maintain.ForgottenIn(data); keys != nil {
-		s.forgotten = func(path string) bool { return keys[maintain.ForgottenKey(r.Project, path)] }
-	}
+	s.forgotten = rules.Forgotten(r.Project, data)
 	return s
 }
 

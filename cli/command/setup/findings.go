@@ -15,11 +15,11 @@ import (
 	"github.com/rewind-cli/rewind/cli/registration"
 	"github.com/rewind-cli/rewind/cli/report"
 	"github.com/rewind-cli/rewind/engine/account"
-	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/engine/status"
 	"github.com/rewind-cli/rewind/hookio"
 )
 
@@ -64,7 +64,7 @@ func (l *findings) ofLastHook(e *project.HookError) {
 }
 
 // ofOutsiders names the sessions whose work here is in no checkpoint of this project.
-func (l *findings) ofOutsiders(st *inspect.Status) {
+func (l *findings) ofOutsiders(st *status.Status) {
 	for _, o := range st.Outsiders {
 		where := "go to " + o.Root
 		if o.Root == "" {
@@ -119,7 +119,7 @@ func (l *findings) ofLeftovers(ctx context.Context, p *project.Project) {
 }
 
 // ofStore are the states of a store that need attention.
-func (l *findings) ofStore(st *inspect.Status) {
+func (l *findings) ofStore(st *status.Status) {
 	if cr := st.Crashed; cr != nil {
 		l.severe("store", app.CrashedCure(cr), "%s did not finish", app.CrashedWhat("a", cr))
 		(*l)[len(*l)-1].id = crashedFinding

@@ -12,10 +12,10 @@ import (
 	"github.com/rewind-cli/rewind/cli/report"
 	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/engine/status"
 	"github.com/rewind-cli/rewind/hookio"
 )
 
@@ -47,7 +47,7 @@ func NewStatus() *app.Command {
 				}
 				return err
 			}
-			st, err := inspect.StatusOf(ctx, p)
+			st, err := status.Of(ctx, p)
 			if err != nil {
 				return err
 			}
@@ -91,7 +91,7 @@ func NewStatus() *app.Command {
 // notCoveredShown bounds what status names on a screen.
 const notCoveredShown = 10
 
-func printStatus(o *app.Output, st *inspect.Status, set *settings.Settings, agents []report.AgentView) {
+func printStatus(o *app.Output, st *status.Status, set *settings.Settings, agents []report.AgentView) {
 	field := func(name, format string, args ...any) {
 		o.Line("%s %s", o.Color.Paint(screen.Dim, app.Pad(name+":", 13)), fmt.Sprintf(format, args...))
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/rewind-cli/rewind/cli/registration"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/conversation"
-	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/status"
 	"github.com/rewind-cli/rewind/hookio"
 )
 
@@ -97,7 +97,7 @@ func runValidate(ctx context.Context, c *app.Call) error {
 	v.Findings.ofOlder(c.Env.Home)
 	if p != nil {
 		v.Findings.ofSave(p)
-		st, err := inspect.StatusOf(ctx, p)
+		st, err := status.Of(ctx, p)
 		if err != nil {
 			if ctx.Err() != nil {
 				return err

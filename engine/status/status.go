@@ -1,4 +1,4 @@
-package inspect
+package status
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -17,7 +18,7 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// Status of a project, for rewind status.
+// Status of a project.
 type Status struct {
 	Root, Store           string
 	Mode                  account.Mode
@@ -42,8 +43,8 @@ type Status struct {
 	Forgetting            *time.Time         // since when bytes wait that were forgotten; nil: none do
 }
 
-// StatusOf looks at the store; it changes nothing.
-func StatusOf(ctx context.Context, p *project.Project) (*Status, error) {
+// Of looks at the store; it changes nothing.
+func Of(ctx context.Context, p *project.Project) (*Status, error) {
 	s := &Status{
 		Root: p.Root(), Store: p.StoreDir(), Mode: p.Mode(), ReadOnly: p.ReadOnly != nil,
 		MinFreeDisk: p.Settings().MinFreeDisk, MaxSize: p.Settings().Retention.MaxSize,
@@ -54,10 +55,10 @@ func StatusOf(ctx context.Context, p *project.Project) (*Status, error) {
 	}
 	if len(newest) > 0 {
 		s.Last = &newest[0]
-		if s.NotCovered, err = Coverage(ctx, p, s.Last.Checkpoint); err != nil {
+		if s.NotCovered, err = inspect.Coverage(ctx, p, s.Last.Checkpoint); err != nil {
 			return nil, err
 		}
-		err := Tree(ctx, p, s.Last.Checkpoint, "", func(e TreeEntry) error {
+		err := inspect.Tree(ctx, p, s.Last.Checkpoint, "", func(e inspect.TreeEntry) error {
 			if e.Precious {
 				s.Precious++
 			}
