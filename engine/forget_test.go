@@ -385,6 +385,43 @@ func TestForgetBesideAReader(t *testing.T) {
 	}
 }
 
+// TestForgetThatHasNoNote: a mirror that cannot be written while something is forgotten gets no note of it, but the log that it
+// shares with the store tells: a store that is rebuilt from it is not taken for one without the bytes.
+func TestForgetThatHasNoNote(t *testing.T) {
+	l := newLab(t)
+	l.write("pass.txt", secret)
+	l.init()
+	l.remove("pass.txt")
+	l.save()
+	l.do(func(ctx context.Context, p *project.Project) error {
+		list, err := p.List(ctx, project.ListOptions{})
+		if err != nil {
+			return err
+		}
+		rewrite := &manifest.Rewrite{Checkpoints: []manifest.CheckpointID{list[1].ID}, Roots: []oid.ID{list[0].Root}}
+		if _, err := commit.Commit(ctx, p, manifest.Record{Rewrite: rewrite}); err != nil {
+			return err
+		}
+		return os.RemoveAll(p.StoreDir())
+	})
+	pending := func() (at *time.Time) {
+		l.do(func(ctx context.Context, p *project.Project) (err error) {
+			at, err = maintain.PendingForget(ctx, p)
+			return err
+		})
+		return at
+	}
+	if pending() == nil {
+		t.Error("status does not say that bytes are left")
+	}
+	l.save()
+	if pending() != nil {
+		t.Error("it is not finished")
+	}
+	l.nowhere(secret, "afterwards")
+	l.verify()
+}
+
 // TestForgetRewritesTheLog: after it the log has no record that replaces others, whatever an older program made of it.
 func TestForgetRewritesTheLog(t *testing.T) {
 	l := newLab(t)

@@ -171,6 +171,10 @@ func OpenAt(ctx context.Context, o OpenOptions, at Location, known []account.Kno
 	}
 	if rebuilt {
 		p.indexRebuilt()
+		if err := p.NoteUnswept(ctx); err != nil {
+			p.Store.Close()
+			return nil, err
+		}
 	}
 	return p, nil
 }

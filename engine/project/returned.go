@@ -78,6 +78,19 @@ func (p *Project) Forgetting() *ForgettingNote {
 	return n
 }
 
+// NoteUnswept writes the note for a store that was brought back without one. Its mirror may not have been writable when
+// the forget began, but the log, which is in both, has the amend record until its bytes are gone.
+func (p *Project) NoteUnswept(ctx context.Context) error {
+	if p.ReadOnly != nil || p.IsForgetting() {
+		return nil
+	}
+	said, err := manifest.Replay(ctx, p.Log(), 1, manifest.Skip)
+	if err != nil || !said.Amended() {
+		return nil // what cannot be read is verify's to tell
+	}
+	return p.NoteForgetting(ForgettingNote{Since: p.Env.Time().UTC(), Log: said.Last(), Sweeping: true})
+}
+
 // EndForgetting removes the note, from the store last: until it is gone there, the next write finishes.
 func (p *Project) EndForgetting() error {
 	for _, file := range slices.Backward(p.forgettingFiles()) {

@@ -82,7 +82,7 @@ func adopt(ctx context.Context, o InitOptions, at project.Location, known []acco
 	if p, err = reopen(ctx, o.OpenOptions, at); err != nil {
 		return nil, false, err
 	}
-	return p, true, errors.Join(p.Store.RefreshIndexes(), p.Store.Mirror(), p.MirrorSettings())
+	return p, true, errors.Join(p.NoteUnswept(ctx), p.Store.RefreshIndexes(), p.Store.Mirror(), p.MirrorSettings())
 }
 
 // find takes over the line of the registry that has the store's id.
