@@ -42,8 +42,9 @@ type Forgotten struct {
 	// Checkpoint is the one that was forgotten, zero for none, and Shared the number of its files that others have, too.
 	Checkpoint manifest.CheckpointID
 	Shared     int
-	// Others are other stores of the account that may hold the same content still: those with the same origin, which have
-	// not been looked into where nothing was found here, and those with a conversation of the same session.
+	// Others are other stores of the account that may hold the same content still: those with the same origin, and those with a
+	// conversation of the same session. Where nothing was found here, nobody knows what to look for in the first: those of them
+	// are Suspect in which a forget is not finished.
 	Others []stores.Relative
 	// Elsewhere is how many files that may hold it have names outside of the store and its mirror: in another account's mirror,
 	// which drops them the next time that account uses the store, or in a copy made of hard links. Where nothing was found,
@@ -224,7 +225,15 @@ func othersWith(ctx context.Context, p *project.Project, a amender, result *Forg
 	ids, says := a.wanted()
 	converses := a.converses(ctx)
 	for _, r := range relatives {
-		if r.SameOrigin && (!result.Found() || r.MayHold(ids, says)) || !r.SameOrigin && converses != nil && r.MayHold(nil, converses) {
+		switch {
+		case !r.SameOrigin:
+			r.Suspect = converses != nil && r.MayHold(nil, converses)
+		case result.Found():
+			r.Suspect = r.MayHold(ids, says)
+		default:
+			r.Suspect = r.Forgetting()
+		}
+		if r.Suspect || r.SameOrigin && !result.Found() {
 			out = append(out, r)
 		}
 	}

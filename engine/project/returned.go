@@ -62,9 +62,12 @@ func (p *Project) IsForgetting() bool {
 func (p *Project) Purging() bool { return account.Exists(p.forgettingFiles()[0]) }
 
 // Forgetting reads the note, nil for none. One that cannot be read is one of a sweep.
-func (p *Project) Forgetting() *ForgettingNote {
+func (p *Project) Forgetting() *ForgettingNote { return ReadForgetting(p.forgettingFiles()...) }
+
+// ReadForgetting is Forgetting of a store that no project has opened.
+func ReadForgetting(files ...string) *ForgettingNote {
 	var n *ForgettingNote
-	for _, file := range p.forgettingFiles() {
+	for _, file := range files {
 		data, err := account.ReadSmall(file, 1<<16)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

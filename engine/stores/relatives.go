@@ -16,8 +16,10 @@ type Relative struct {
 	Registered
 	// SameOrigin: one was copied from the other, by cp or by init --adopt, so that what was saved before is in both.
 	SameOrigin bool
-	origin     account.StoreID
-	dirs       []string // where its packs are
+	// Suspect: it was looked into, and may hold what is forgotten here. forget says so of those that it lists.
+	Suspect bool
+	origin  account.StoreID
+	dirs    []string // where its packs are
 }
 
 // Relatives lists the other stores of the account, living or not. A
@@ -71,6 +73,20 @@ func (r Relative) MayHold(ids []oid.ID, says func(*cas.Store, manifest.Record) b
 		}
 	}
 	return false
+}
+
+// Forgetting reports whether something was forgotten in the store whose bytes it may still have. Nobody writes to a store that
+// is gone, and what finishes it elsewhere does not finish it there.
+func (r Relative) Forgetting() bool {
+	for _, dir := range r.dirs {
+		if filepath.Base(dir) == account.ObjectsName {
+			dir = filepath.Dir(dir)
+		}
+		if n := project.ReadForgetting(filepath.Join(dir, project.ForgettingName)); n != nil && n.Sweeping {
+			return true
+		}
+	}
+	return r.MayHold(nil, func(_ *cas.Store, said manifest.Record) bool { return said.Amend != nil || said.Rewrite != nil })
 }
 
 func packsMayHold(dir string, origin account.StoreID, ids []oid.ID, says func(*cas.Store, manifest.Record) bool) bool {

@@ -261,7 +261,7 @@ func isOrAre(paths []string) string {
 func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 	if !c.JSON {
 		for _, s := range done.Others {
-			c.Out.Warn("%s", otherStore(s, done.Found()))
+			c.Out.Warn("%s", otherStore(s))
 			c.Out.Hint("%s", wayToForget(s.Registered))
 		}
 		app.WarnEach(c.Out, done.Unread, app.InJSON, func(k manifest.Checkpoint) string {
@@ -280,7 +280,8 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 		})
 		app.WarnEach(c.Out, done.Strays, app.InJSON, func(path string) string { return "not the store's own, and not searched: " + app.Escape(path) })
 	}
-	if n := len(done.Unread); n > 0 && done.Pending == "" && done.Elsewhere+len(done.Others) == 0 {
+	suspects := slices.DeleteFunc(slices.Clone(done.Others), func(s stores.Relative) bool { return !s.Suspect })
+	if n := len(done.Unread); n > 0 && done.Pending == "" && done.Elsewhere+len(suspects) == 0 {
 		return &app.PartlyError{Err: app.Hinted(
 			fmt.Errorf("it is gone from all that can be read, but %s may still name it", app.Plural(n, "checkpoint", "checkpoints")),
 			"rewind forget --checkpoint "+done.Unread[0].ID.String()[:app.ShortID]+" removes that checkpoint",
@@ -293,25 +294,26 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 				"look into them, and delete them",
 			)}
 		}
-		if n := len(done.Strays); n > 0 && done.Elsewhere+len(done.Others) == 0 {
+		if n := len(done.Strays); n > 0 && done.Elsewhere+len(suspects) == 0 {
 			return &app.PartlyError{Err: app.Hinted(
 				fmt.Errorf("it is gone from this store, but its directory has %s not the store's own", app.Plural(n, "file that is", "files that are")),
 				"delete them, or look into them; rewind verify lists them",
 			)}
 		}
-		if done.Elsewhere > 0 && len(done.Others) == 0 {
+		if done.Elsewhere > 0 && len(suspects) == 0 {
 			if !done.Found() {
 				return &app.PartlyError{Err: errors.New("no checkpoint contains it any more, but files that were removed are still linked elsewhere")}
 			}
 			return &app.PartlyError{Err: errors.New("it is gone from this store, but not from files that are linked elsewhere")}
 		}
-		if len(done.Others) == 0 || !done.Found() {
+		if len(suspects) == 0 {
 			return nil
 		}
-		return &app.PartlyError{Err: app.Hinted(
-			fmt.Errorf("it is gone from this store, but not from %s of this account", app.Plural(len(done.Others), "other store", "other stores")),
-			wayToForget(done.Others[0].Registered),
-		)}
+		text, others := "it is gone from this store, but not from %s of this account", app.Plural(len(suspects), "other store", "other stores")
+		if !done.Found() {
+			text = "no checkpoint contains it any more, but %s of this account may"
+		}
+		return &app.PartlyError{Err: app.Hinted(fmt.Errorf(text, others), wayToForget(suspects[0].Registered))}
 	}
 	return &app.PartlyError{Err: app.Hinted(
 		fmt.Errorf("no checkpoint contains it any more, but its bytes are still in the store: %s", done.Pending),
@@ -320,7 +322,7 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 }
 
 // otherStore says why another store may hold what was forgotten here.
-func otherStore(s stores.Relative, found bool) string {
+func otherStore(s stores.Relative) string {
 	name := "the store " + app.ShortStore(s.ID)
 	if s.Root != "" {
 		name += " of " + app.Escape(s.Root)
@@ -329,7 +331,7 @@ func otherStore(s stores.Relative, found bool) string {
 	switch {
 	case !s.SameOrigin:
 		return name + " has a conversation of the same session that contains it"
-	case found:
+	case s.Suspect:
 		return name + " has the same origin and may still contain it"
 	}
 	return name + " has the same origin and was not checked"
@@ -374,7 +376,8 @@ type otherStoreView struct {
 	ID    string `json:"id"`
 	Root  string `json:"root"`
 	State string `json:"state"`
-	Next  string `json:"next"` // the way
+	Next  string `json:"next"`        // the way
+	May   bool   `json:"may_contain"` // it was looked into, and may contain it
 }
 
 type livesOnView struct {
@@ -391,7 +394,7 @@ func viewForgotten(done *maintain.Forgotten) forgotView {
 		LivesOn: app.Map(done.LivesOn, func(l maintain.LivesOn) livesOnView { return livesOnView{app.ViewPath(l.Path), l.Checkpoints} }),
 		Unread:  app.Map(done.Unread, func(k manifest.Checkpoint) string { return k.ID.String() }),
 		Others: app.Map(done.Others, func(s stores.Relative) otherStoreView {
-			return otherStoreView{s.ID, app.ViewPath(s.Root).Path, string(s.State), wayToForget(s.Registered)}
+			return otherStoreView{s.ID, app.ViewPath(s.Root).Path, string(s.State), wayToForget(s.Registered), s.Suspect}
 		}),
 	}
 }
