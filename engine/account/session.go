@@ -151,6 +151,7 @@ type HeldConversation struct {
 	Store      string `json:"store"`      // id of the store
 	Generation uint64 `json:"generation"` // of the store when it was noted
 	Content    oid.ID `json:"content"`
+	Seen       int64  `json:"seen,omitempty"` // bytes of the transcript whose prompts are known
 	Leaf       string `json:"leaf,omitempty"`
 	PromptID   string `json:"prompt_id,omitempty"` // of the newest prompt in it
 	Prompt     string `json:"prompt,omitempty"`    // its text, at most maxHeldPrompt bytes

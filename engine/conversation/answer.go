@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
@@ -23,4 +24,13 @@ func AwaitAnswer(ctx context.Context, t Trigger) {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
+}
+
+// AskedSince reports whether the trigger's transcript has a prompt behind what is known of it, and how far that was looked for.
+func AskedSince(t Trigger, held *account.HeldConversation) (seen int64, asked bool) {
+	agent := transcript.Agent(t.Agent)
+	if held == nil || t.Transcript == "" || !transcript.Supported(agent) {
+		return 0, false
+	}
+	return transcript.Asked(agent, t.Transcript, held.Seen)
 }

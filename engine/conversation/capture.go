@@ -94,7 +94,7 @@ func Capture(ctx context.Context, p *project.Project, tx *commit.Tx, generation 
 			return nil, nil, err
 		}
 	}
-	now := &account.HeldConversation{Store: p.ID.String(), Generation: generation, Content: got.Content, Leaf: got.Leaf, PromptID: got.PromptID, Prompt: got.Prompt,
+	now := &account.HeldConversation{Store: p.ID.String(), Generation: generation, Content: got.Content, Seen: offset, Leaf: got.Leaf, PromptID: got.PromptID, Prompt: got.Prompt,
 		Untold: untold && t.Prompt == "" && t.PromptID == ""}
 	return &Captured{Held: now, Said: got.Said, At: &manifest.Transcript{
 		Session: t.Session, Agent: t.Agent, Path: t.Transcript,

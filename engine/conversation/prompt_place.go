@@ -365,8 +365,17 @@ func (w *promptSearch) see(db *manifest.DB, l project.Listed) error {
 		w.best, w.exact, w.far = &l, true, -1
 	case byText:
 		w.best, w.exact, w.far = &l, true, far
-	case !w.exact && w.justBefore(c) && (w.best == nil || c.Seq > w.best.Seq):
-		w.best = &l
+	case !w.exact && (w.best == nil || c.Seq > w.best.Seq):
+		before := w.justBefore(c)
+		if !before {
+			var err error
+			if before, err = w.firstCall(db, c); err != nil {
+				return err
+			}
+		}
+		if before {
+			w.best = &l
+		}
 	}
 	return nil
 }

@@ -36,6 +36,7 @@ type Call struct {
 	Project *project.Project // after Open; the caller closes it
 
 	session account.SessionState
+	seen    int64 // how far the transcript was looked at for prompts that no hook told of; 0: it was not
 	failure error // the first thing that went wrong
 }
 
@@ -115,6 +116,14 @@ func (c *Call) save(ctx context.Context) (*outcome, error) {
 	})
 	o.Edits = e.Files
 	saved, err := save(ctx, c.Project, o)
+	if saved != nil && saved.Skipped && c.seen > 0 {
+		// Nothing had changed since the turn before: what the turn's next call finds is the agent's work.
+		_ = c.updateSession(ctx, func(s *account.SessionState) {
+			if s.Held != nil {
+				s.Held.Seen = max(s.Held.Seen, c.seen)
+			}
+		})
+	}
 	if saved != nil && saved.Due {
 		c.note(c.Detach(WorkOptions{Sweep: true, Fold: true}))
 	}

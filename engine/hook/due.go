@@ -5,11 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/settings"
 )
 
 // due reports whether the tier takes a checkpoint at the event. The first change after a restore is
-// never held back.
+// never held back, nor that of a prompt that no hook told of.
 func (c *Call) due() (bool, error) {
 	set := c.Project.Settings()
 	switch {
@@ -19,7 +20,7 @@ func (c *Call) due() (bool, error) {
 		// Where several sessions work side by side, each shell command is between two checkpoints: else nobody could
 		// tell later which of them changed what. A tier that has none before shell commands has none after them.
 		return c.Event.Moment == settings.PostShell && set.FiresAt(settings.PreShell) && c.othersActive(), nil
-	case !c.heldBack(set):
+	case !c.heldBack(set), c.unreported():
 		return true, nil
 	}
 	return afterRestore(c.Project)
@@ -45,6 +46,18 @@ func (c *Call) heldBack(set *settings.Settings) bool {
 		}
 	}
 	return set.Significance.Enabled && e.Moment == settings.PreEdit && c.small(set.Significance)
+}
+
+// unreported reports whether the call is of a prompt of which no hook told, but the transcript does: its agent has no hook
+// for prompts, or it was killed. No checkpoint is between the person's work before that prompt and the agent's.
+func (c *Call) unreported() bool {
+	by, s := &c.Event.By, &c.session
+	if by.PromptID != "" && by.PromptID == s.PromptID || by.PromptID == "" && s.Prompted.After(s.Stopped) {
+		return false // the line of a prompt is written after its hook has run
+	}
+	var asked bool
+	c.seen, asked = conversation.AskedSince(*by, s.Held)
+	return asked
 }
 
 // small reports an edit that is known to be small, and of no critical file.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/engine/stores"
@@ -98,6 +99,47 @@ func TestHeldBack(t *testing.T) {
 		}}
 		if got := call.heldBack(c.set); got != c.want {
 			t.Errorf("%s: held back %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestUnreported: the transcript has a prompt that no hook told of.
+func TestUnreported(t *testing.T) {
+	const old = `{"type":"session_start","id":"s","cwd":"/p"}` + "\n" +
+		`{"type":"message","id":"u1","timestamp":"2026-11-20T12:00:00Z","message":{"role":"user","content":[{"type":"text","text":"first"}]}}` + "\n" +
+		`{"type":"message","id":"e1","parentId":"u1","timestamp":"2026-11-20T12:00:01Z","message":{"role":"assistant","content":[{"type":"text","text":"done"}]}}` + "\n"
+	const prompt = `{"type":"message","id":"u2","parentId":"e1","timestamp":"2026-11-20T12:00:02Z","message":{"role":"user","content":[{"type":"text","text":"second"}]}}` + "\n"
+	const call = `{"type":"message","id":"m2","parentId":"e1","timestamp":"2026-11-20T12:00:03Z","message":{"role":"assistant","content":[{"type":"tool_use","id":"c2","name":"Edit","input":{}}]}}` + "\n"
+	held := &account.HeldConversation{Seen: int64(len(old))}
+	now := time.Date(2026, 11, 20, 12, 0, 4, 0, time.UTC)
+	for _, c := range []struct {
+		name     string
+		promptID string
+		s        account.SessionState
+		file     string
+		want     bool
+	}{
+		{"a prompt came", "", account.SessionState{Held: held}, old + prompt + call, true},
+		{"a call came", "", account.SessionState{Held: held}, old + call, false},
+		{"nothing came", "", account.SessionState{Held: held}, old, false},
+		{"its line is not whole yet", "", account.SessionState{Held: held}, old + prompt[:len(prompt)-1], false},
+		{"the file is shorter than what is held", "", account.SessionState{Held: held}, old[:10], false},
+		{"there is no file", "", account.SessionState{Held: held}, "", false},
+		{"nothing is held", "", account.SessionState{}, old + prompt, false},
+		{"its hook ran", "", account.SessionState{Held: held, Stopped: now.Add(-2 * time.Second), Prompted: now.Add(-time.Second)}, old + prompt, false},
+		{"the hook of the turn before ran", "", account.SessionState{Held: held, Prompted: now.Add(-2 * time.Second), Stopped: now.Add(-time.Second)}, old + prompt, true},
+		{"its hook ran, by its id", "p2", account.SessionState{Held: held, PromptID: "p2"}, old + prompt, false},
+		{"the hook before ran, by its id, and its turn was interrupted", "p2", account.SessionState{Held: held, PromptID: "p1", Prompted: now.Add(-time.Second)}, old + prompt, true},
+	} {
+		file := filepath.Join(t.TempDir(), "s.jsonl")
+		if c.file != "" {
+			if err := os.WriteFile(file, []byte(c.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		call := Call{Event: Event{Time: now, By: conversation.Trigger{Agent: "droid", Session: "s", PromptID: c.promptID, Transcript: file}}, session: c.s}
+		if got := call.unreported(); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
 }

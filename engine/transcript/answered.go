@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"io"
+	"slices"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
 )
@@ -40,4 +41,25 @@ func Answered(agent Agent, file string) bool {
 		}
 	}
 	return true
+}
+
+// maxNews is how much of what came to a transcript Asked reads.
+const maxNews = 1 << 20
+
+// Asked reports whether a transcript has a prompt of the person behind its first bytes, and through which of them it was
+// looked for.
+func Asked(agent Agent, file string, from int64) (seen int64, asked bool) {
+	f, info, err := vfs.OpenRegular(file, 0)
+	if err != nil {
+		return from, false
+	}
+	defer f.Close()
+	if info.Size() <= from {
+		return from, false
+	}
+	x, err := Read(agent, io.NewSectionReader(f, from, maxNews))
+	if err != nil {
+		return from, false
+	}
+	return from + x.Size, slices.ContainsFunc(x.Lines, func(l Line) bool { return l.Prompt && !l.Side })
 }
