@@ -6,7 +6,7 @@ import (
 )
 
 // base is where the transcript ends that a copy of a conversation continues, as the agent's files or the store have it;
-// nil where it continues none, or nobody has that.
+// nil where it continues none, or that transcript is nowhere.
 func (v *copies) base(s *conversationSource) (*cutPoint, error) {
 	part := s.index.Base.Part
 	if part == "" {
@@ -50,8 +50,7 @@ func (v *copies) base(s *conversationSource) (*cutPoint, error) {
 // maxBases bounds how many transcripts a conversation is followed through: hostile ones can refer to each other.
 const maxBases = 100
 
-// since are the places at which a conversation stood when it went on in another file, the newest first: the first is
-// where it stands now.
+// since are the ends of a conversation in each file that it continued in, the newest first: the first is its end now.
 func (at *cutPoint) since() (ends []*cutPoint, err error) {
 	for at != nil && len(ends) < maxBases {
 		ends = append(ends, at)
@@ -62,8 +61,8 @@ func (at *cutPoint) since() (ends []*cutPoint, err error) {
 	return ends, nil
 }
 
-// whole is the place in the file that has what was said before it, where its own begins there only. A fork of that
-// needs no other file.
+// whole is the place in the base file, where this file holds nothing before the place. A fork of the base file needs no
+// other file.
 func (at *cutPoint) whole() (*cutPoint, error) {
 	for range maxBases {
 		if !at.source.index.Inherits(at.leaf) {
@@ -81,7 +80,7 @@ func (at *cutPoint) whole() (*cutPoint, error) {
 	return at, nil
 }
 
-// undone are the prompts that the place takes back of where the session stands now, newest first: that can be in a later file.
+// undone are the prompts between the place and the end of the session, newest first. They can be in a later file.
 func (at *cutPoint) undone() (texts []string) {
 	later := transcript.Later(at.agent, agentHome(at.p), at.file)
 	if later == "" {

@@ -36,8 +36,8 @@ func BeginsTurn(db *manifest.DB, c *manifest.Checkpoint) (bool, error) {
 const PromptRetry = 5 * time.Second
 
 // SamePrompt reports whether two checkpoints of one session were taken at one prompt: hooks fire twice, and what is typed
-// into a running turn has the turn's id. The older one has the state before the turn. Without ids, the same words soon
-// after are that only in a turn that goes on and has changed nothing yet.
+// into a running turn has the turn's id. The older one has the state before the turn. Without ids, the same text
+// shortly afterwards is the same prompt only if the turn is still running and has changed nothing yet.
 func SamePrompt(db *manifest.DB, older, newer *manifest.Checkpoint) (bool, error) {
 	if older.PromptID != "" || newer.PromptID != "" {
 		return older.PromptID == newer.PromptID, nil

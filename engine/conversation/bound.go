@@ -24,7 +24,7 @@ func LineageIn(db *manifest.DB, session string) ([]string, error) {
 	return family, nil
 }
 
-// LineageOf is LineageIn, told what the session came from: the log may not know of a new fork yet.
+// LineageOf is LineageIn for a session whose parent the caller knows: the log may not have a new fork yet.
 func LineageOf(db *manifest.DB, session, parent string) ([]string, error) {
 	family, err := LineageIn(db, session)
 	if err != nil || len(family) > 1 || parent == "" {

@@ -18,12 +18,12 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// maxHeldPrompt bounds what a checkpoint has of a prompt that no hook told of.
+// maxHeldPrompt bounds the text, in bytes, that a checkpoint keeps of a prompt that no hook reported.
 const maxHeldPrompt = 4 << 10
 
-// PromptOf is the prompt that a checkpoint belongs to where no hook told of it: the agent has none for prompts, or it was
-// killed. Then it is the newest in the transcript, but at a session's start, which has those of its origin only. told is
-// the id of the last prompt whose hook ran. A prompt without an id gets that of its line.
+// PromptOf is the prompt that a checkpoint belongs to if no hook reported it: the agent has no prompt hook, or the hook was
+// killed. It is the newest prompt in the transcript, except at a session's start, whose transcript has the prompts of its
+// origin only. told is the id of the last prompt whose hook ran. A prompt without an id gets the id of its line.
 func PromptOf(h *account.HeldConversation, by Trigger, kind manifest.CheckpointKind, told string) (id, text string) {
 	switch {
 	case h == nil || by.Prompt != "" || kind == manifest.SessionStart:
@@ -37,8 +37,8 @@ func PromptOf(h *account.HeldConversation, by Trigger, kind manifest.CheckpointK
 	return by.PromptID, by.Prompt
 }
 
-// Captured is where a conversation stands, and where its next capture
-// goes on. Both are nil where the agent's conversations are not understood.
+// Captured is the end of a conversation, and the cursor from which its next capture
+// continues. Both are nil where the agent's conversations are not understood.
 type Captured struct {
 	At   *manifest.Transcript
 	Held *account.HeldConversation
@@ -46,7 +46,7 @@ type Captured struct {
 }
 
 // Capture puts into tx what the trigger's conversation gained since it was
-// captured last, and gives the place where it stands. generation is the store's. A conversation that cannot be read voids
+// captured last, and gives its end. generation is the store's. A conversation that cannot be read voids
 // nothing: it is a problem of the checkpoint.
 func Capture(ctx context.Context, p *project.Project, tx *commit.Tx, generation uint64, t Trigger) (*Captured, []problem.Problem, error) {
 	agent := transcript.Agent(t.Agent)
@@ -102,7 +102,7 @@ func Capture(ctx context.Context, p *project.Project, tx *commit.Tx, generation 
 	}}, problems, nil
 }
 
-// heldBytes is the size of a transcript as it is held.
+// heldBytes is the size of a transcript, in bytes, as the store holds it.
 func heldBytes(s transcript.Store, content oid.ID) (int64, error) {
 	if content == (oid.ID{}) {
 		return 0, nil

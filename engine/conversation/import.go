@@ -28,7 +28,7 @@ func NewImport(ctx context.Context, p *project.Project, tx *commit.Tx) *Import {
 	return &Import{p: p, store: &store{Ctx: ctx, get: tx.Get, Writer: tx.Writer()}, last: map[sessionKey]*manifest.Transcript{}}
 }
 
-// Copy is a transcript as another program has kept it. What it says of it nobody vouches for.
+// Copy is a transcript that another program kept. What that program says of it is untrusted.
 type Copy struct {
 	Agent   string // "" where it does not know
 	Session string // "" where it does not know
@@ -48,7 +48,7 @@ func (m *Import) Knows(t *manifest.Transcript) {
 	}
 }
 
-// Put stores a copy, and gives the place where its conversation stands. The path of it is one where
+// Put stores a copy, and gives the end of its conversation. The path of it is one where
 // the agent looks for its sessions, whatever the copy says. Errors: *NotUnderstoodError, and those
 // of the store.
 func (m *Import) Put(c Copy) (*manifest.Transcript, error) {
@@ -77,7 +77,7 @@ func (m *Import) Put(c Copy) (*manifest.Transcript, error) {
 	return t, nil
 }
 
-// read understands a copy, as of the agent that it is said to be of, else of the one that can.
+// read parses a copy in the format of the agent that it names, else in the first format that fits.
 func (m *Import) read(c Copy) (transcript.Agent, *transcript.Index, error) {
 	agents := []transcript.Agent{transcript.Agent(c.Agent)}
 	if c.Agent == "" {

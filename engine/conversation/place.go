@@ -43,7 +43,7 @@ func (r *mover) asked(prompts []string) []string {
 	return prompts
 }
 
-// until is when the newest of what a place holds was said.
+// until is the time of the newest message before a place.
 func (r *mover) until(at *cutPoint) time.Time {
 	x := at.source.index
 	chain, err := x.Chain(at.leaf)
@@ -144,7 +144,7 @@ func promptCut(x *transcript.Index, c manifest.Checkpoint) (string, error) {
 	for _, i := range said {
 		if c.PromptID != "" && x.Lines[i].PromptID == c.PromptID {
 			// It was typed while the agent worked: it belongs to the running
-			// turn. The file lagged: what had been said by then is before it.
+			// turn. The file was behind: messages from before that time belong before it.
 			return x.At(saidBy(x, c.Transcript.EventID, c.Time))
 		}
 	}
@@ -181,12 +181,12 @@ func nearestPrompt(x *transcript.Index, text string, at time.Time) int {
 	return best
 }
 
-// seenCut takes the event that the hook saw last. What was written after it, but
-// had been said before the checkpoint, belongs to it too: the file lagged.
+// seenCut takes the event that the hook saw last. Messages that were written to the file later, but are older
+// than the checkpoint, belong to it too: the file was behind.
 func seenCut(x *transcript.Index, c manifest.Checkpoint) (string, error) {
 	leaf := c.Transcript.EventID
 	if c.Kind == manifest.PreTool && x.WrittenAgain(leaf, int64(c.Transcript.Offset)) {
-		return x.Before(leaf) // with the call that the hook was told of
+		return x.Before(leaf) // with the call that the hook reported
 	}
 	if c.Kind != manifest.Prompt && c.Kind != manifest.PreTool {
 		leaf = saidBy(x, leaf, c.Time)
@@ -197,7 +197,7 @@ func seenCut(x *transcript.Index, c manifest.Checkpoint) (string, error) {
 	return x.At(leaf)
 }
 
-// saidBy goes on from an event along the newest branch, through what was said
+// saidBy follows the newest branch from an event through the messages
 // up to a time, but not into another prompt.
 func saidBy(x *transcript.Index, leaf string, at time.Time) string {
 	chain, err := x.Chain(x.Leaf())
@@ -247,7 +247,7 @@ func placeAt(ctx context.Context, p *project.Project, s *SessionInfo, at time.Ti
 			}
 		}
 		if leaf == "" {
-			continue // it was said before this file
+			continue // the message is older than this file
 		}
 		if leaf, err = x.At(leaf); err != nil {
 			return nil, noPlace("", err)

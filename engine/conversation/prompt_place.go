@@ -117,7 +117,7 @@ func unsaidPrompts(ctx context.Context, p *project.Project, s *ChosenSession, x 
 			ids[id] = true
 		}
 	}
-	// later reports whether a prompt was captured that stands after an event.
+	// later reports whether a prompt that comes after an event was captured.
 	later := func(event string) bool {
 		for _, i := range slices.Backward(chain) {
 			if x.Lines[i].ID == event {
@@ -158,8 +158,8 @@ func unsaidPrompts(ctx context.Context, p *project.Project, s *ChosenSession, x 
 	return list, err
 }
 
-// promptCheckpoint finds the checkpoint that was taken at one of the prompts
-// said, else the newest of the lineage between the turn before it and it, else the
+// promptCheckpoint finds the checkpoint that was taken at one of the given
+// prompts, else the newest of the lineage between the turn before it and it, else the
 // newest of all there: a tree is a tree, whoever worked on it. One from before that
 // turn would take back more than the prompt. A session that the agent itself forked
 // is known to come from another by the lines that both have.
@@ -271,7 +271,7 @@ func (w *promptSearch) sinceTurn(x *transcript.Index) {
 	}
 }
 
-// answered reports whether the agent said or did anything in lines.
+// answered reports whether lines have a message or a call of the agent.
 func answered(lines []transcript.Line) bool {
 	return slices.ContainsFunc(lines, func(l transcript.Line) bool { return l.Role == transcript.Assistant && !l.Side })
 }
@@ -297,7 +297,7 @@ func (w *promptSearch) sinceRestore(db *manifest.DB) error {
 
 // justBefore reports whether a checkpoint has the tree as the prompt found it: it
 // is from before it, and nothing is known to have changed files between. Before a
-// conversation's first prompt only its own do: how old others are, nobody knows.
+// conversation's first prompt only its own count: the age of others is unknown.
 func (w *promptSearch) justBefore(c manifest.Checkpoint) bool {
 	if before, known := w.placed(c); known && c.Kind != manifest.PreTool {
 		return before && !c.Time.Before(w.restore)

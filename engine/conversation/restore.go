@@ -41,7 +41,7 @@ type Moved struct {
 	There          bool   // with InPlace: it held what it was to hold: nothing was written
 	Removed        bool   // an undo took a fork away, or with InPlace the session's own file, which had been gone
 	Prompts        []string
-	Until          time.Time // when the newest of what it holds was said; zero where an operation is taken back
+	Until          time.Time // of the newest message that it holds; zero where an operation is taken back
 	Notes          []string  // what the person should know
 }
 
@@ -72,7 +72,7 @@ type movedLine struct {
 	From    string      `json:"from,omitempty"`
 	Resume  string      `json:"resume,omitempty"`
 	Origin  string      `json:"origin,omitempty"` // shell command that opens From
-	Next    string      `json:"next,omitempty"`   // session that an undo or redo said to go on with
+	Next    string      `json:"next,omitempty"`   // session that an undo or redo names as the one to continue
 	Was     string      `json:"was,omitempty"`    // session to go on with that an undo left, and its redo goes back to
 	InPlace bool        `json:"in_place,omitempty"`
 	Files   []movedFile `json:"files"`
@@ -148,13 +148,13 @@ func (l *movedLine) leads() string { return cmp.Or(l.Next, l.Session) }
 // MoveOptions say what a restore wants of a conversation.
 type MoveOptions struct {
 	Target  manifest.Checkpoint
-	Before  *PromptPlace   // nil: to where Target stands
+	Before  *PromptPlace   // nil: to the end of Target
 	Session *ChosenSession // whose conversation, where Target holds none of it; nil: Target's
 	InPlace bool           // rewrite the session's own transcript, after a copy, instead of forking it
 	DryRun  bool
 	Force   bool
 	Shorter bool // no fork that has all messages of the session
-	// Op is the operation that the move is part of: it is told of forks and backups.
+	// Op is the operation that the move is part of: forks and backups are recorded in it.
 	Op *manifest.Operation
 }
 
@@ -260,8 +260,8 @@ func (r *mover) prepareFork(at *cutPoint) (*Move, error) {
 	return m, nil
 }
 
-// forkTitle names a fork by the prompt that it stands before, else by the one in
-// whose turn it stands.
+// forkTitle names a fork by the prompt before which it ends, else by the one in
+// whose turn it ends.
 func (r *mover) forkTitle(at *cutPoint) string {
 	x := at.source.index
 	if b := r.Before; b != nil && len(b.Prompts) > 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// Saying is one thing that was said in a conversation, as it was: it can hold any character.
+// Saying is one message of a conversation, unchanged: it can hold any character.
 type Saying struct {
 	Person bool   // else the model
 	Tool   string // the tool that the model called, "" for words
@@ -27,9 +27,9 @@ const (
 	maxSaying = 4 << 10
 )
 
-// Said are the last things that were said up to a checkpoint, the oldest first, at most limit of them.
-// It is for looking at: what the formats of the agents have in common is read, and no branch of a
-// conversation told from another. None where the checkpoint holds no conversation. Errors as Open.
+// Said are the last messages up to a checkpoint, the oldest first, at most limit of them.
+// It is for showing: it reads what the formats of the agents have in common, and does not distinguish the branches of a
+// conversation. None where the checkpoint holds no conversation. Errors as Open.
 func Said(ctx context.Context, p *project.Project, c manifest.Checkpoint, limit int) ([]Saying, error) {
 	r, err := Open(ctx, p, c)
 	var none *NoConversationError

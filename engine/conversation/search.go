@@ -17,7 +17,7 @@ type Found struct {
 	Part    transcript.Part // without its text
 	Line    string          // the line of the text that was found
 	Session string
-	Since   bool // no checkpoint has it: it stands in the agent's own file, behind the session's newest
+	Since   bool // no checkpoint has it: it is in the agent's own file, after the session's newest checkpoint
 	// Checkpoints say where it belongs, the closest first: the one before the tool call that it is about, that of the prompt
 	// that it answers, the oldest that holds it, the prompt in front of that. What came since has the newest, and its prompt.
 	Checkpoints []manifest.CheckpointID

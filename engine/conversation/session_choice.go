@@ -17,15 +17,15 @@ import (
 // activeFor is how long after its last sign of life a session counts as active.
 const activeFor = time.Hour
 
-// maxDescribed bounds how many transcripts that no hook told of are looked into
-// for a choice, the newest first: so many at work at once leave it to the person.
+// maxDescribed bounds how many transcripts that no hook reported are read
+// for a choice, the newest first: with more sessions at work than that, the person has to name one.
 const maxDescribed = 64
 
 // ChosenSession is the session that a command works on.
 type ChosenSession struct {
 	SessionInfo
 	How      string // how it was found, for the person
-	ByItself bool   // nobody and nothing named it
+	ByItself bool   // neither a person nor the environment named it
 }
 
 // ChooseSession finds the session that a command means: the one that is named
@@ -68,7 +68,7 @@ func NoteProcess(p *project.Project, by Trigger) {
 }
 
 // sessionAbove is the session of the agent that this process was started by, for agents whose
-// shells are told of no session. "" where none is above it.
+// shells do not have the session in a variable. "" if no process above it is an agent.
 func sessionAbove(p *project.Project) string {
 	above := map[string]string{}
 	for _, s := range slices.Backward(p.Processes()) {
@@ -109,7 +109,7 @@ func sessionOfFile(ctx context.Context, p *project.Project, named string) (*Chos
 
 // namedSession finds a session by its id or the beginning of it.
 func namedSession(ctx context.Context, p *project.Project, named, how string) (*ChosenSession, error) {
-	// A whole id is mostly one that a hook told of: the checkpoints need not be read.
+	// A whole id is mostly one that a hook reported: the checkpoints need not be read.
 	r, err := readRoster(ctx, p, p.Env.Time())
 	if err != nil {
 		return nil, err
@@ -233,7 +233,7 @@ func meant(candidates []*member, family map[string]string) []*member {
 		if !x.Said.IsZero() && !x.began().After(x.Said) {
 			continue
 		}
-		// Opened, and nothing said in it yet: what was said before counts for it.
+		// It was opened and has no message yet: the messages from before count for it.
 		x.bare, x.first = true, x.mark()
 		over, last := x.over(), x
 		for _, y := range candidates {
@@ -253,8 +253,8 @@ func meant(candidates []*member, family map[string]string) []*member {
 }
 
 // takesOver reports whether x, of another lineage, is not meant because y is:
-// nothing was said in x for long, or one of the two has ended and the other had
-// no prompt meanwhile, or was opened since. Else both are at work.
+// x has had no message for long, or one of the two has ended and the other had
+// no prompt meanwhile, or was opened since. Otherwise both are at work.
 func (y *member) takesOver(x *member) bool {
 	opened := func(s, o *member) bool { return o.over() && !s.over() && s.reopened.After(later(o.ended, o.made)) }
 	switch {
@@ -278,7 +278,7 @@ func (y *member) goesOn(x *member) bool {
 	}
 	first, said := y.first, x.Said
 	if y.fromFile || x.fromFile {
-		// Lines that both have were said before the one became two.
+		// Lines that both have are from before the fork.
 		first, said = time.Time{}, time.Time{}
 		for _, t := range y.apart(x) {
 			if first.IsZero() || t.Before(first) {
@@ -292,7 +292,7 @@ func (y *member) goesOn(x *member) bool {
 		}
 	}
 	if first.IsZero() {
-		first = y.opened // nothing was said in it yet
+		first = y.opened // it has no message yet
 	}
 	first = later(first, y.began())
 	return said.Before(first) || said.IsZero()
@@ -421,7 +421,7 @@ func prompted(ctx context.Context, p *project.Project, r *roster, s *member) err
 		s.Said, s.fromFile = said.Time, true
 	}
 	if s.Told && !s.fromFile && len(s.prompts) > 0 && s.source != "" && s.source != "fork" && s.source != "resume" && s.Parent == "" {
-		s.Said = s.prompts[len(s.prompts)-1].Time // its own, said before hooks told of it
+		s.Said = s.prompts[len(s.prompts)-1].Time // its own, from before its first hook
 	}
 	s.recent = !s.Said.IsZero() && s.Said.After(r.wall)
 	return nil

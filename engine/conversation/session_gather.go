@@ -43,7 +43,7 @@ func (s *member) sign(t, after time.Time) {
 }
 
 // gather reads the log: its checkpoints since the moment, or all with the zero
-// time, the sessions that hooks told of, and the operations.
+// time, the sessions that hooks reported, and the operations.
 func (g *gathered) gather(ctx context.Context, p *project.Project) error {
 	g.all = map[sessionKey]*member{}
 	return p.Query(ctx, func(db *manifest.DB) error {

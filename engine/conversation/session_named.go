@@ -122,8 +122,8 @@ func ChooseSessionWith(ctx context.Context, p *project.Project, named string, n 
 	return nil, &project.NoCheckpointError{Spec: "prompt~" + strconv.Itoa(n), Reason: few.Error(), Fewer: true, Have: most}
 }
 
-// newestIsOfNone is the error that says that the newest prompt came without a session, after all that was said in the
-// sessions that can be meant; nil: it did not.
+// newestIsOfNone is the error for a newest prompt that came without a session, and later than every message of the
+// sessions that can be meant; nil if there is no such prompt.
 func newestIsOfNone(ctx context.Context, p *project.Project, n int, s *ChosenSession, unclear *NoSessionError) error {
 	var newest *project.Listed
 	err := p.Query(ctx, func(db *manifest.DB) error {

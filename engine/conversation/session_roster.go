@@ -27,12 +27,12 @@ type member struct {
 
 	newest   time.Time // of its checkpoints, by the log
 	first    time.Time // its oldest own prompt
-	opened   time.Time // a hook told of it
-	reopened time.Time // a hook told that it was opened, the last time
+	opened   time.Time // as a hook reported it
+	reopened time.Time // the last time, as a hook reported it
 	made     time.Time // undo or redo went to it
 	redone   bool      // that was a redo
-	ended    time.Time // a hook told of its end
-	bare     bool      // it was opened after all that was said in it
+	ended    time.Time // as a hook reported it
+	bare     bool      // it was opened later than its last message
 	source   string
 	prompts  []transcript.Said // in its transcript, those of its origin too
 	fromFile bool              // only the transcript knows of its prompts
@@ -123,7 +123,7 @@ func (r *roster) find(p *project.Project) error {
 	return nil
 }
 
-// goTo notes the sessions that undo and redo told the person to open. A session that was not opened yet counts as the
+// goTo notes the sessions that undo and redo named as the ones to open. A session that was not opened yet counts as the
 // one that it was made from, as after a restore.
 func (r *roster) goTo(ctx context.Context, p *project.Project) error {
 	if len(r.undone) == 0 {
@@ -159,7 +159,7 @@ func (r *roster) goTo(ctx context.Context, p *project.Project) error {
 	return nil
 }
 
-// used reports whether anybody opened the session, or said something in it.
+// used reports whether the session was opened, or has a message.
 func (s *member) used() bool {
 	return s.Told || !s.newest.IsZero() || slices.ContainsFunc(s.prompts, func(said transcript.Said) bool { return !said.Copy })
 }
@@ -176,8 +176,8 @@ func (s *member) mark() time.Time {
 	return later(s.Said, s.began())
 }
 
-// over reports whether the session ended, and nothing was said in it since, nor
-// was it opened.
+// over reports whether the session ended, and has had no message since, nor
+// was it opened again.
 func (s *member) over() bool {
 	return !s.ended.IsZero() && !s.ended.Before(s.Said) && !s.ended.Before(s.reopened)
 }

@@ -24,13 +24,13 @@ type SessionInfo struct {
 	First     string // label of its first own prompt near the transcript's beginning
 	Own       bool   // First is its own, not that of the session that it came from
 	Last      string // label of a late prompt
-	Source    string // how it began, as the agent said: startup, resume, clear, compact, fork
+	Source    string // how it began, as the agent reported it: startup, resume, clear, compact, fork
 	Parent    string // session that it came from, "" for none
 	Ancestors []string
 	Forks     []string // sessions that came from it
 	Seen      time.Time
 	Said      time.Time // its newest own prompt; zero where none is known
-	Told      bool      // a hook told of it
+	Told      bool      // a hook reported it
 	// Checkpoints of the session itself, newest first.
 	Checkpoints []project.Listed
 
@@ -45,7 +45,7 @@ func agentHome(p *project.Project) transcript.Home {
 // Kept are the files and directories in which agents keep their sessions, see transcript.Kept: they are no files of a project.
 func Kept(p *project.Project) []string { return transcript.Kept(agentHome(p)) }
 
-// Transcripts are the files that hooks told of as transcripts; what cannot be read is none.
+// Transcripts are the files that hooks reported as transcripts, without those that cannot be read.
 func Transcripts(ctx context.Context, p *project.Project) (files []string) {
 	_ = p.Query(ctx, func(db *manifest.DB) error {
 		for s, err := range db.Sessions() {
@@ -63,7 +63,7 @@ func Transcripts(ctx context.Context, p *project.Project) (files []string) {
 }
 
 // Sessions lists the agents' sessions of the project, the newest first: those
-// that a hook told of, those that checkpoints name, and those whose transcripts
+// that a hook reported, those that checkpoints name, and those whose transcripts
 // lie in the agents' own directories.
 func Sessions(ctx context.Context, p *project.Project) ([]SessionInfo, error) {
 	g := gathered{checkpoints: true}
@@ -138,7 +138,7 @@ func (g *gathered) describeAll(p *project.Project) error {
 	return nil
 }
 
-// findParents gives sessions that nobody says the origin of a parent: where several
+// findParents gives a parent to sessions of unknown origin: where several
 // transcripts begin with the same event, the one that is known for longest.
 func findParents(list []SessionInfo) {
 	oldest := map[string]*SessionInfo{}
@@ -189,7 +189,7 @@ func (s *SessionInfo) describe(d transcript.Session) {
 }
 
 // Label names the session for a person, "" where nothing is known. The title that
-// a restore gave to a fork counts until something is said in it: clients carry it
+// a restore gave to a fork counts until its first message: clients carry it
 // on into sessions that have nothing to do with that prompt.
 func (s *SessionInfo) Label() string {
 	forked := strings.HasPrefix(s.Title, transcript.ForkPrefix)

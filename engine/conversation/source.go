@@ -210,7 +210,7 @@ func (v *copies) nothing() error {
 	return &transcript.NothingBeforeError{}
 }
 
-// best is the copy that says where the conversation stands. That is not known
+// best is the copy that has the end of the conversation. The end is not known
 // while the live file is there and cannot be read: what the store has is older.
 func (v *copies) best() (found *conversationSource, err error) {
 	if !v.fits && len(v.read) == 0 {
@@ -233,8 +233,8 @@ func (v *copies) best() (found *conversationSource, err error) {
 	return found, nil
 }
 
-// rewritten reports whether an operation rewrote the live file in place after all that is held: then the file says
-// where the conversation stands, and what is held is of before. The client may have written to its end since.
+// rewritten reports whether an operation rewrote the live file in place later than everything in the store: then the file
+// has the end of the conversation, and the store has an older state. The client may have written to its end since.
 func (v *copies) rewritten() (bool, error) {
 	file, err := filepath.EvalSymlinks(v.file) // a link stays, and what it leads to is rewritten
 	if err != nil {

@@ -31,8 +31,8 @@ type TalkOptions struct {
 	MaxText int // bytes kept of each text; 0: all
 }
 
-// Talk gives what was said up to a checkpoint, the oldest first: the branch of the conversation that it
-// stands at, without what a client keeps beside it. Earlier reports whether there is more before the first. None where the
+// Talk gives the messages up to a checkpoint, the oldest first: those of the branch on which the checkpoint
+// is, without what a client keeps beside it. Earlier reports whether there is more before the first. None where the
 // checkpoint holds no conversation. Errors: those of Open, and *transcript.FormatError.
 func Talk(ctx context.Context, p *project.Project, c manifest.Checkpoint, o TalkOptions) (all []Message, earlier bool, err error) {
 	r, err := Open(ctx, p, c)

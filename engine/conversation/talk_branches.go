@@ -26,14 +26,14 @@ type Branches struct {
 // BranchPlace is where a checkpoint's conversation ends.
 type BranchPlace struct {
 	Branch int // of Lists; -1: the checkpoint has no conversation
-	Said   int // messages of the branch that were said by then
+	Said   int // messages of the branch up to then
 }
 
-// maxSources bounds how many transcripts are read for the checkpoints of a session: the newest has what was
-// said before, but for what an agent wrote anew.
+// maxSources bounds how many transcripts are read for the checkpoints of a session: the newest has the
+// earlier messages, except those that an agent rewrote.
 const maxSources = 100
 
-// TalkBranches gives what was said up to each of the checkpoints, and each message once, with its number, from 0.
+// TalkBranches gives the messages up to each of the checkpoints, each message once, with its number, from 0.
 // checkpoints come newest first. Texts are whole. Errors: those of Open but for damage, and those of each.
 func TalkBranches(ctx context.Context, p *project.Project, checkpoints []manifest.Checkpoint, each func(n int, m Message) error) (*Branches, error) {
 	out := &Branches{At: make([]BranchPlace, len(checkpoints))}
@@ -69,7 +69,7 @@ func TalkBranches(ctx context.Context, p *project.Project, checkpoints []manifes
 	return out, nil
 }
 
-// talkSource is one transcript and the checkpoints that stand in it.
+// talkSource is one transcript and the checkpoints whose places are in it.
 type talkSource struct {
 	c    manifest.Checkpoint
 	out  *Branches
@@ -81,7 +81,7 @@ type talkSource struct {
 // talkEnd is where a checkpoint's conversation ends: in a branch, with a line.
 type talkEnd struct{ checkpoint, tip, line int }
 
-// place finds the checkpoints that stand in the transcript, and gives the others. The first of left stands in it.
+// place finds the checkpoints whose places are in the transcript, and gives the others. The first of left is in it.
 func (s *talkSource) place(ctx context.Context, p *project.Project, all []manifest.Checkpoint, left []int) (rest []int, err error) {
 	r, err := Open(ctx, p, s.c)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *talkSource) place(ctx context.Context, p *project.Project, all []manife
 			leaf = s.x.Leaf()
 		}
 		if leaf == "" {
-			continue // nothing was said yet
+			continue // there is no message yet
 		}
 		line := number[leaf]
 		tip := slices.IndexFunc(on, func(lines map[int]bool) bool { return lines[line] })
@@ -128,7 +128,7 @@ func (s *talkSource) place(ctx context.Context, p *project.Project, all []manife
 	return rest, nil
 }
 
-// read numbers the messages, and says where in them the checkpoints stand.
+// read numbers the messages, and finds the place of each checkpoint among them.
 func (s *talkSource) read(ctx context.Context, p *project.Project, numbered *int, each func(int, Message) error) error {
 	wanted := make([]bool, len(s.x.Lines))
 	for _, lines := range s.tips {

@@ -21,7 +21,7 @@ const (
 )
 
 // TalkSince gives what the agent's own transcript has after a checkpoint's: a turn that changes no file has no
-// checkpoint at its end. At goes on from what Talk gives. whole is false where there is more that cannot be had:
+// checkpoint at its end. At continues the numbers of Talk. whole is false where there is more that cannot be had:
 // the transcript was rewritten, is too long, or is in a form that is not known. Nothing where the checkpoint is
 // not its session's newest with a conversation, or the file is gone. Errors: of the store.
 func TalkSince(ctx context.Context, p *project.Project, c manifest.Checkpoint, o TalkOptions) (all []Message, whole bool, err error) {

@@ -12,7 +12,7 @@ import (
 )
 
 // Trigger is what an agent's hook knows of the moment at which a checkpoint is
-// taken. Any field may be empty. Texts come from the agent as they are.
+// taken. Any field may be empty. Texts come from the agent unchanged.
 type Trigger struct {
 	Agent      string // as on the hook's command line
 	Session    string // session id
@@ -49,14 +49,14 @@ func Beside(ctx context.Context, p *project.Project) (Trigger, *ChosenSession, e
 	var unknown *NoSessionError
 	switch {
 	case errors.As(err, &unknown) && p.Env.Asked == "" && t.Agent != "" && t.Session != "":
-		return t, nil, nil // of an agent that keeps no transcripts, or that no hook told of
+		return t, nil, nil // of an agent that keeps no transcripts, or that no hook reported
 	case errors.As(err, &unknown) && unknown.Named == "" && len(unknown.Choices) == 0:
 		return Trigger{}, nil, nil
 	}
 	return Trigger{}, nil, err
 }
 
-// mayBeAtWork reports whether a session can be at work in the project: a hook told of one, or an
+// mayBeAtWork reports whether a session can be at work in the project: a hook reported one, or an
 // agent wrote to its transcript lately. A save where no agent is at work does not look into the log.
 func mayBeAtWork(p *project.Project) bool {
 	if account.Exists(filepath.Join(p.StoreDir(), account.SessionName)) {

@@ -12,9 +12,9 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// goOn finds the session to go on with when the fork of op is gone: the one that it
-// was made of, unless an operation before had made another fork of that, and nobody
-// went on in the old one meanwhile: the tree is as that fork has it.
+// goOn finds the session to continue when the fork of op is gone: the one that it
+// was made of, unless an earlier operation had made another fork of that one, and the
+// old one was not continued meanwhile: the tree is in the state of that fork.
 func (m *Move) goOn(op manifest.Operation, before []manifest.Operation, line *movedLine, fork string) error {
 	next, err := m.r.earlierFork(op, before, line.From)
 	if err != nil {
@@ -38,7 +38,7 @@ func (m *Move) goOnAgain(line *movedLine, fork string) error {
 }
 
 // left is the session that an undo of op leaves: the fork that op made, or a fork which an operation above made of that
-// one, or of the session that op was made in and somebody went on in, if nobody went on in the former one since.
+// one, or of the session in which op was made and which was continued, if the former one was not continued since.
 func (r *mover) left(line *movedLine, op manifest.Operation, above []manifest.Operation) (string, error) {
 	session := line.leads()
 	for _, o := range above {

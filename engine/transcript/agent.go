@@ -17,7 +17,7 @@ type Agent string
 // it for each, in the file of its name. What is empty is as most agents have it.
 type format struct {
 	// owns reports whether a path, with slashes, is that of a transcript of this
-	// agent; nil: it cannot be told from others.
+	// agent; nil: its transcripts have no names of their own.
 	owns func(file string) bool
 	// session is the id in a transcript's file name, and fileName the name of a
 	// new one; nil: a UUID and ".jsonl".
@@ -33,7 +33,7 @@ type format struct {
 	// nil: it does not follow from that. below is the directory in it that has them.
 	folder func(cwd string) string
 	below  string
-	// home is the directory that has those; nil: nobody asks for it.
+	// home is the directory that has those; nil: it is not needed.
 	home func(h Home) string
 	// keeps are the files and directories that the agent keeps of its sessions, see Kept.
 	keeps func(h Home) []string
@@ -41,7 +41,7 @@ type format struct {
 	// those of another one lie; nil: the lines say the one, folder the other.
 	root     func(file string) string
 	folderOf func(file, now string) string
-	// told: its shells have the session in variables that a hook exports into them.
+	// told: a hook exports the session into variables of the shells that the agent starts.
 	told bool
 	// promptless: the agent has runs in which no hook tells of the prompt. It is
 	// taken from the transcript.
@@ -85,7 +85,7 @@ type format struct {
 	// whole: a conversation is its file up to an event, with all that was taken
 	// back on the way, since the file says that itself.
 	whole bool
-	// referred: forks that the agent makes need the transcript that they came from as it is.
+	// referred: forks that the agent makes need the unchanged transcript that they came from.
 	referred bool
 	// dirs are the directories that hold the sessions of a working directory, and
 	// of those below it; find lists the files, where that does not follow.
@@ -243,8 +243,8 @@ func FreelyNamed(a Agent) bool {
 	return f.read != nil
 }
 
-// Referred reports whether forks that the agent makes hold only what was said in
-// them, and refer to the transcript that they came from.
+// Referred reports whether forks that the agent makes hold only their own
+// messages, and refer to the transcript that they came from.
 func Referred(a Agent) bool {
 	f, _ := a.format()
 	return f.referred

@@ -42,7 +42,7 @@ type Captured struct {
 	Content  oid.ID // a List; zero: the conversation is empty
 	Change   Change // of the transcript
 	Offset   int64  // bytes of the transcript held, through the last complete line
-	Leaf     string // event at which the conversation stands, "" if empty
+	Leaf     string // the last event of the conversation, "" if it is empty
 	PromptID string // of the newest prompt among the new lines, else, where the agent has none for prompts, that of its line; "" if none came
 	Prompt   string // its text
 	Said     bool   // messages are among the new lines, or it is not known
@@ -196,7 +196,7 @@ func (c *Capture) putList(l *List) (oid.ID, error) {
 	return id, err
 }
 
-// follow finds out where the conversation stands after the new lines, from
+// follow finds the last event of the conversation after the new lines, from
 // these alone where that is possible.
 func (c *Capture) follow(f io.ReaderAt, p Plan, got *Captured) {
 	if p.Change == Rewritten {
@@ -301,7 +301,7 @@ func (c *Capture) equal(e Entry, f io.ReaderAt, at int64, track *edges) (bool, e
 }
 
 // sides captures the files beside the transcript and returns the object that
-// lists them. What vanished since stays listed: it is part of what was said.
+// lists them. What vanished since stays listed: it is part of the conversation.
 func (c *Capture) sides(f format, held oid.ID, got *Captured) (oid.ID, error) {
 	found, err := f.sides(c.File)
 	if err != nil {

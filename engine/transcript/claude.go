@@ -33,7 +33,7 @@ func claudeFormat() format {
 // claudeKinds are those of Claude Code 2.0.30, 2.1.50 and 2.1.330.
 var claudeKinds = kinds{
 	tags: []string{
-		// what a command of the client's, or of its shell mode, was and said
+		// a command of the client's, or of its shell mode, and its output
 		"bash-input", "bash-stdout", "bash-stderr", "bash-exit-code",
 		"local-command-stdout", "local-command-stderr", "local-command-caveat",
 		"background-task-input", "background-task-output", "user-memory-input", "forked-skill-launch",
@@ -257,7 +257,7 @@ func (x *reader) dir(cwd string) {
 // state takes a last-prompt line in. One that is not explicit says nothing by
 // itself, but takes back an explicit one about another leaf. Explicitly null is
 // the empty conversation; the zero UUID, or any other id that is no event's,
-// takes back what was said before (seen with 2.1.329: it resumes at the newest
+// takes back the earlier statement (seen with 2.1.329: it resumes at the newest
 // tip then, a prompt without an answer included).
 func (st *statement) state(leaf string, null, explicit bool) {
 	switch {

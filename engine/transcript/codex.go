@@ -27,7 +27,7 @@ func codexFormat() format {
 	}
 }
 
-// codexKinds: what the person typed stands in rows of its own.
+// codexKinds: prompts that the person typed have rows of their own.
 var codexKinds kinds
 
 const (
@@ -44,7 +44,7 @@ type codexTurn struct {
 	before   string // the event before the turn
 	open     bool   // the turn has begun
 	prompted bool   // its prompt was there
-	tasks    bool   // turns are told of when they begin and end (not by old clients)
+	tasks    bool   // there are rows for the beginning and the end of turns (not by old clients)
 	message  string // id that the rows of one answer share
 	unheard  string // of an old client: the event before what the person typed though there was no answer yet
 }
@@ -258,7 +258,7 @@ func (x *reader) codexMeta(l *Line, row *codexRow) {
 	x.Branch = row.branch
 	x.dir(row.cwd)
 	if row.forkedFrom != "" || row.base.Part != "" {
-		// What was said before lies in the other file, and is resumed from there.
+		// The earlier messages are in the other file, from which the client resumes them.
 		x.refers, x.Base = true, row.base
 		l.flags |= isSummary
 	}

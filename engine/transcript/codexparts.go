@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// A session of Codex CLI can have several transcripts, its parts. Where the person goes back in the client, that leaves
-// the file as it is and begins another one, which says up to where the one before counts; a fork of the client's
+// A session of Codex CLI can have several transcripts, its parts. If the person goes back in the client, it leaves
+// the file unchanged and begins another one, which names the end of the part that counts of the one before; a fork of the client's
 // begins so too. A file is called rollout-<time>-<session>.jsonl, and a later part of it rollout-<time>-<session>_<part>.jsonl.
 
-// Base is the beginning of a conversation that stands in another file.
+// Base is the beginning of a conversation that is in another file.
 type Base struct {
 	Part string // the id at the end of the file's name, "" for none
 	End  int64  // bytes of it that count
@@ -102,7 +102,7 @@ func PartFile(a Agent, h Home, part string) string {
 	return ""
 }
 
-// Later is the part in which a session goes on after this one, "" where it is the newest.
+// Later is the part that continues a session after this one, "" for the newest.
 func Later(a Agent, h Home, file string) string {
 	if a != Codex {
 		return ""
@@ -138,7 +138,7 @@ func ForksOf(a Agent, h Home, file string) (forks []string) {
 	return slices.Compact(forks)
 }
 
-// Inherits reports whether all that was said up to an event stands in the base.
+// Inherits reports whether every message up to an event is in the base.
 func (x *Index) Inherits(leaf string) bool {
 	if x.Base.Part == "" {
 		return false

@@ -33,7 +33,7 @@ func copilotFormat() format {
 	}
 }
 
-// copilotKinds: what the client adds to a prompt stands beside it.
+// copilotKinds: what the client adds to a prompt is beside it.
 var copilotKinds kinds
 
 const (

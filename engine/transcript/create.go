@@ -95,7 +95,7 @@ func (s *Staged) Publish() error {
 
 // Discard removes the temporary file; after Publish there is none.
 func (s *Staged) Discard() {
-	os.Remove(s.Temp) // ours; what is left of it harms nobody
+	os.Remove(s.Temp) // ours; a rest of it does no harm
 }
 
 func (s *Staged) vacant() error {

@@ -58,8 +58,8 @@ func (x *Index) Cut(leaf string) (Selection, error) {
 	}
 }
 
-// Along are the lines that lead to an event, in file order, as Cut selects them; but a call that nobody
-// has answered stays. Error: *NoEventError.
+// Along are the lines that lead to an event, in file order, as Cut selects them, but with a call that has
+// no result. Error: *NoEventError.
 func (x *Index) Along(leaf string) ([]int, error) {
 	if leaf == "" {
 		return nil, nil
@@ -143,8 +143,8 @@ func (x *Index) answer(call, leaf string, in map[int]bool) (line int, ok bool) {
 }
 
 // openCall looks for the last assistant message on the chain; open says that it
-// has a call without a result. Older ones are as the client left them: it
-// repairs an interrupted call itself when it goes on.
+// has a call without a result. Older ones stay as the client left them: it
+// repairs an interrupted call itself when it continues.
 func (x *Index) openCall(chain []int, leaf string, in map[int]bool) (first int, open bool) {
 	for k := len(chain) - 1; k >= 0; k-- {
 		l := &x.Lines[chain[k]]

@@ -85,8 +85,8 @@ func globQuote(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// FileIn is where the transcript of a session of the working directory dir lies: where it is told
-// to, if that is among the agent's own files and has the session's name; else where the agent would look for it.
+// FileIn is the path of the transcript of a session of the working directory dir: told, as the agent
+// gave it, if that is among the agent's own files and has the session's name; else where the agent would look for it.
 // "" where that is not known, or the session's id is none that the agent makes.
 func FileIn(a Agent, h Home, dir, session, told string) string {
 	f, _ := a.format()

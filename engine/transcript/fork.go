@@ -23,7 +23,7 @@ type Fork struct {
 	Index *Index
 	Data  io.Reader // the transcript that Index was read from, from its beginning
 	File  string    // its path, also if it is gone; the new one lies beside it
-	Leaf  string    // event at which the new session stands
+	Leaf  string    // the last event of the new session
 	Title string    // "": the old one's title, else its first prompt
 	// Dir is the working directory to open the new session in; "": the old one's.
 	// Where that has gone, Folder is where clients look for Dir's sessions; "": beside File.
@@ -43,7 +43,7 @@ type Forked struct {
 	Agent   Agent
 	Session string
 	File    string
-	Leaf    string // where it stands; before Fork.Leaf if a call there had no result
+	Leaf    string // its last event; before Fork.Leaf if a call there had no result
 	Title   string
 	Dir     string   // working directory to open it in, "" if unknown
 	Files   []string // all files made, the transcript last
@@ -74,7 +74,7 @@ func InDir(dir, run string) string {
 	return "cd " + shellQuote(dir) + " && " + run
 }
 
-// shellQuote leaves plain words as they are.
+// shellQuote leaves plain words unquoted.
 func shellQuote(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%,", r)
@@ -186,7 +186,7 @@ func (f *Fork) plan() (*forking, error) {
 // Linear writes what an in-place restore makes of a transcript: the same
 // session with only the lines that lead to leaf, byte for byte, in file order,
 // with its titles. The caller keeps a backup and replaces the file.
-// It returns the event at which the session then stands.
+// It returns the last event of the session then.
 func Linear(w io.Writer, x *Index, data io.Reader, leaf string) (string, error) {
 	k, err := newForking(x, leaf)
 	if err != nil {
@@ -231,14 +231,14 @@ func (k *forking) write(w io.Writer, data io.Reader, place bool) error {
 	past := false
 	for i := range k.x.Lines {
 		if k.format.whole && next == len(k.sel.Lines) {
-			break // what stands behind the leaf begins the next turn
+			break // the lines behind the leaf begin the next turn
 		}
 		l := &k.x.Lines[i]
 		selected := next < len(k.sel.Lines) && k.sel.Lines[next] == i
 		if selected {
 			next++
 		} else if l.tree() && !l.Side && next == len(k.sel.Lines) {
-			past = true // what stands between the leaf and the next event is before the cut
+			past = true // the lines between the leaf and the next event are before the cut
 		}
 		switch {
 		case selected:

@@ -104,9 +104,9 @@ func parseGemini(x *reader, l *Line) {
 	x.stand()
 }
 
-// geminiReplace takes in a new list of messages. When a session is resumed it says
-// again what the lines before say, and then it is no event. Else it is one: a
-// compaction's, which stands for what was before, or the way back to a message.
+// geminiReplace takes in a new list of messages. When a session is resumed the list
+// repeats the lines before, and then it is no event. Otherwise it is one: that of a
+// compaction, which replaces the messages before, or the way back to a message.
 func (x *reader) geminiReplace(l *Line, p *geminiSet) {
 	if len(p.ids) == 0 {
 		return
@@ -278,7 +278,7 @@ func (w *way) follow(l *Line) {
 	}
 }
 
-// stand notes that the conversation stands at the last event.
+// stand notes that the conversation ends with the last event.
 func (x *reader) stand() {
 	if n := len(x.way.ids); n > 0 {
 		x.said = statement{leaf: x.way.ids[n-1], explicit: true}

@@ -100,7 +100,7 @@ func geminiID(file string) string {
 
 // geminiName names a new session's file. The name ends in eight digits that are
 // not those of its id: to clean up, the client removes every file with the digits of
-// a session in which nothing was said, and it leaves such a one whenever it resumes.
+// a session without messages, and it leaves such a one whenever it resumes.
 func geminiName(_ string, now time.Time) string {
 	return geminiPrefix + now.UTC().Format("2006-01-02T15-04") + "-" + newUUID()[:8] + ".jsonl"
 }

@@ -24,7 +24,7 @@ type Index struct {
 	Branch  string   // git branch of the newest event
 
 	Base     Base   // what comes before the first line
-	refers   bool   // what was said before the fork stands in another file
+	refers   bool   // the messages before the fork are in another file
 	forkedAt string // event up to which the lines are those of Parent, "" where each line says it
 
 	byID map[string]int32
@@ -36,7 +36,7 @@ type Index struct {
 	stated bool
 }
 
-// statement is what the file says itself about where the conversation stands.
+// statement is what the file itself says about the end of the conversation.
 type statement struct {
 	leaf     string
 	explicit bool // and no event came after it
@@ -201,7 +201,7 @@ func (x *reader) link() {
 	}
 }
 
-// Leaf is the id of the event at which the conversation stands, "" when it is
+// Leaf is the id of the last event of the conversation, "" when it is
 // empty: what the file states explicitly if that is its newest word, else the
 // newest tip of the tree.
 func (x *Index) Leaf() string {

@@ -7,7 +7,7 @@ import (
 )
 
 // Kept are the files and directories in which agents keep their sessions, and what they note of them, as absolute paths:
-// where they are by default, and where variables say. A path that ends in "*" stands for all that begin with it.
+// where they are by default, and where variables say. A path that ends in "*" means all that begin with it.
 // They are the agents' alone: settings are not among them.
 func Kept(h Home) (paths []string) {
 	for _, home := range []Home{{Dir: h.Dir}, h} { // a variable that an agent has, another process may be without

@@ -88,7 +88,7 @@ func piFileName(id string, now time.Time) string {
 }
 
 // parsePi reads a line of pi. The first one is the header; all others are events of the tree, which
-// hang on each other by id and parentId. The conversation stands at the last one.
+// hang on each other by id and parentId. The conversation ends with the last one.
 func parsePi(x *reader, l *Line) {
 	s := x.scan
 	var id, cwd, parent, version, name, call string

@@ -170,8 +170,8 @@ func (p *process) start() time.Time {
 const maxAbove = 64
 
 // AgentAbove names the nearest process above pid that is the agent, by its number and its start:
-// no other process has both. "" where there is none, or no /proc, and for an agent whose shells are
-// told of the session.
+// no other process has both. "" if there is none, or no /proc, and for an agent whose shells have
+// the session in a variable.
 func AgentAbove(a Agent, pid int) string {
 	if f, ok := a.format(); !ok || f.told {
 		return ""

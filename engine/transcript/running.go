@@ -19,8 +19,8 @@ type Running struct {
 }
 
 // RunningCheck looks for a live agent behind a session. It is best effort: a
-// client keeps no lock on its transcript, so no answer is a proof that nobody
-// works on it.
+// client keeps no lock on its transcript, so no answer proves that it is not
+// in use.
 type RunningCheck struct {
 	Agent   Agent
 	Session string

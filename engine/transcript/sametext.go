@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ForgottenMark stands in the place of a text that was forgotten, filled up with asterisks to its
+// ForgottenMark replaces a text that was forgotten, filled up with asterisks to its
 // length; where that is too short, asterisks alone.
 const ForgottenMark = "[forgotten]"
 

@@ -35,10 +35,10 @@ type Said struct {
 	ID   string // of its event
 	Text string // label
 	Time time.Time
-	Copy bool // it is in a fork, and was said in the session that it came from
+	Copy bool // it is in a fork, and is a message of the session that it came from
 }
 
-// Found is a transcript that nobody has looked into.
+// Found is a transcript that has not been read.
 type Found struct {
 	Agent   Agent
 	ID      string
@@ -48,7 +48,7 @@ type Found struct {
 }
 
 const (
-	headSize = 256 << 10 // where a session's directory and origin stand
+	headSize = 256 << 10 // bytes, in which a session's directory and origin are
 	tailSize = 64 << 10  // where clients keep the title
 )
 
@@ -181,7 +181,7 @@ func (s *Session) say(x *Index) {
 	if x.forkedAt == "" {
 		return
 	}
-	// What stands up to the event that the fork was made at is a copy.
+	// The lines up to the event at which the fork was made are a copy.
 	if at, ok := x.byID[x.forkedAt]; ok {
 		for i := range s.Prompts {
 			if k, ok := x.byID[s.Prompts[i].ID]; ok && k <= at {

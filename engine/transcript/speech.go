@@ -23,7 +23,7 @@ type PartKind uint8
 
 const (
 	Words   PartKind = iota + 1
-	Thought          // the model's own words that it shows to nobody
+	Thought          // the model's own words that it does not show
 	ToolCall
 	ToolAnswer
 	Client // a text of the client's in the person's place, as a reminder or the output of the client's own command
@@ -87,7 +87,7 @@ func Speech(agent Agent, line []byte) []Part {
 	return row.spokenBy(agent, row.said())
 }
 
-// said reads the row. All that is in the person's place counts as the person's.
+// said reads the row. Whatever has the person's role counts as the person's.
 func (row speechRow) said() (parts []Part) {
 	role := roleOf(row.Role, row.Type)
 	at := row
