@@ -132,8 +132,8 @@ func (a *Appender) openNewest(n packName) error {
 		return errors.Join(err, f.Close())
 	}
 	full := end.good >= a.s.limits.logPack || end.ordinal >= a.s.limits.logCommits || shared
-	// Damage in the tail is not what a crash left: nothing is cut off then, so that verify goes on
-	// telling of it, and repair may still save something.
+	// Damage in the tail is not what a crash left: nothing is cut off then, so that verify still
+	// reports it, and repair may still save something.
 	if full || end.badHead || end.damaged || cut {
 		if full && !end.badHead && !end.damaged && !cut {
 			a.full = append(a.full, n)
@@ -178,8 +178,8 @@ func (a *Appender) Commit(b *Batch, payloads ...[]byte) (Position, error) {
 	}
 	last, err := a.write(blocks, payloads)
 	if err != nil && a.file != nil {
-		// After a failed fsync nobody knows what is on the disk, and after a short
-		// write what follows: the pack is left as it was, and a new one begun.
+		// After a failed fsync the state of the disk is unknown, and after a short
+		// write that of the end of the pack: the pack is left unchanged, and a new one is begun.
 		cause := err
 		if err := a.abandon(); err != nil {
 			return Position{}, errors.Join(cause, err)

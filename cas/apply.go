@@ -19,14 +19,14 @@ import (
 //
 //  1. If the log is rewritten: under the append lock a new log pack is begun two
 //     numbers above the newest. What is kept of the older commits goes to a pack with the
-//     number between. From here on each commit stands in both.
+//     number between. From here on each commit is in both.
 //  2. Needed objects of some packs are copied into new ones, without locks but a
 //     shared users lock, and made durable.
-//  3. Under the exclusive users lock and the append lock, when nobody can count
+//  3. Under the exclusive users lock and the append lock, when no other process can rely
 //     on an object that is about to go, remark is called for each commit that was made since
 //     the plan; what it brought to life is copied too.
 //  4. The generation is bumped, and the old packs are unlinked: in the mirror first.
-//     On with 2 until all packs are done.
+//     Step 2 follows again until all packs are done.
 //
 // The users lock is not waited for: if somebody holds it, done is false, and the
 // old packs stay beside the new ones until the next sweep. A crash at any point
@@ -267,7 +267,7 @@ func (p *RepackPlan) remark(f func(Commit) error) error {
 	return nil
 }
 
-// tidy removes what crashes left half-made, if nobody else uses the store.
+// tidy removes half-made files that crashes left, if no other process uses the store.
 func (p *RepackPlan) tidy(ctx context.Context) (done bool, err error) {
 	alone, err := p.alone(ctx)
 	if alone == nil || err != nil {
@@ -301,7 +301,7 @@ func (p *RepackPlan) alone(ctx context.Context) (*flock.Flock, error) {
 // alonePoll is how often a store in use is looked at again.
 const alonePoll = 10 * time.Millisecond
 
-// alone takes the users lock for this process alone, if nobody holds it: nil otherwise.
+// alone takes the users lock for this process alone; nil if another process holds it.
 func (s *Store) alone() (*flock.Flock, error) {
 	f, err := s.lockFile(usersLock)
 	if err != nil {

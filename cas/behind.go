@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A store can be behind the mirror: after git stash --all the store comes
-// back by itself and goes on, and whoever then puts the stash's old files into
+// A store can be behind the mirror: after git stash --all the store is rebuilt
+// and grows, and whoever then puts the stash's old files into
 // its place, or those of a backup, has the beginning of a log whose rest only
 // the mirror has.
 

@@ -60,7 +60,7 @@ func (c *blockCache) get(key cacheKey, load func() (*decoded, error)) (*decoded,
 		if c.items[key] != e {
 			return
 		}
-		// A large object has its block for itself: nobody asks for a neighbour.
+		// A large object is alone in its block: there is no neighbour to read.
 		if item.err != nil || len(item.blk.entries) == 1 && len(item.blk.body) >= blockSize {
 			c.drop(e)
 			return

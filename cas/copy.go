@@ -42,7 +42,7 @@ func (p *RepackPlan) pass(bytes int64) {
 }
 
 // copyBlocks copies the wanted objects of some blocks of a pack, with all cores. It asks
-// for the blocks one after the other, as they are taken on.
+// for the blocks one after the other, when a core is free.
 func (p *RepackPlan) copyBlocks(ctx context.Context, b *Batch, k *planned, some func(blockRef) bool, wants func(*entry) bool) error {
 	f, err := k.pack.open()
 	if err != nil {
@@ -186,7 +186,7 @@ func (c *copier) object(w *Writer, e *entry, data []byte) error {
 	}
 	base, ok := c.base(e.base)
 	if ok && prefixOf(base.id) == e.base {
-		// Where the base stands in several places, one of them may need this object.
+		// If the base is in several places, one of them may need this object.
 		if depth, known := c.b.depth(base.id); known && depth < int(e.depth) {
 			return w.putStored(*e, data)
 		}

@@ -110,7 +110,7 @@ func (s *Store) apart() (apart []packName) {
 			continue
 		}
 		beginning, err := s.sameEnd(first, second, min(a.Size(), b.Size()))
-		// The mirror's pack cannot come back beside another one of its number, nor in its place what it goes on with.
+		// The mirror's pack cannot come back beside another one of its number, nor can its continuation.
 		reused = reused || err == nil && (!beginning || b.Size() < a.Size() && newer(n))
 		if b.Size() <= a.Size() && (beginning || err != nil) {
 			continue

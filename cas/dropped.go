@@ -181,7 +181,7 @@ func (s *Store) dropStale(packs []packName) error {
 	}), s.noteDropped(nil, false))
 }
 
-// obeyDropped is dropStale for whoever writes: one look tells whether the mirror knows the list as it is.
+// obeyDropped is dropStale for writers: one stat shows whether the mirror has applied the current list.
 func (s *Store) obeyDropped() error {
 	mirror, err := s.ownMirror()
 	if mirror == "" {

@@ -81,7 +81,7 @@ func (s *Store) replace(file string, r vfs.Replacement, write func(vfs.File) err
 }
 
 // Distrust bumps the generation because something that the store should hold
-// turned out to be damaged: nobody may rely on cached ids any more.
+// turned out to be damaged: cached ids may not be relied on any more.
 func (s *Store) Distrust() error {
 	s.mu.Lock()
 	done := s.distrusted

@@ -51,8 +51,8 @@ func (p *RepackPlan) late(ctx context.Context, b *Batch, group []*planned) (goin
 	return going, p.keepMade(b, victims)
 }
 
-// keepMade stores whole what stays, but could not be made any more without the packs that go: of an object that stands in several
-// places, the one that goes may have been the one that others need.
+// keepMade stores objects whole that stay, but whose chain of bases leads through the packs that go: of an object in several
+// places, the copy that goes may be the one that the others need.
 func (p *RepackPlan) keepMade(b *Batch, going map[packName]bool) error {
 	packs, err := p.s.snapshot()
 	if err != nil || !p.doubled {

@@ -26,7 +26,7 @@ const (
 	lockPollMax = 5 * time.Millisecond
 )
 
-// WaitNotice is how long a lock is waited for before anybody is told.
+// WaitNotice is how long a process waits for a lock before Waiting is called.
 const WaitNotice = time.Second
 
 // lockFile opens a lock file, and makes it where it is missing. A read-only

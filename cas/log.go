@@ -187,7 +187,7 @@ func (s *Store) Holds(p Position) (bool, error) {
 }
 
 // Commits yields the log from sequence number from on, in order. Numbers may
-// be missing: gc drops commits. A commit that stands in two packs is yielded once.
+// be missing: gc drops commits. A commit that is in two packs is yielded once.
 func (s *Store) Commits(from uint64) iter.Seq2[Commit, error] {
 	return func(yield func(Commit, error) bool) {
 		refs, err := s.commitRefs(from)

@@ -52,7 +52,7 @@ func (s *Store) RefreshIndexes() error {
 
 // tailIsLong reports whether a look-up in this process had to walk so much of
 // the pack that even a small save writes the index: one in five hundred does, for a
-// few milliseconds, if nobody who does heavy work comes before.
+// few milliseconds, unless a process that does heavy work comes first.
 func (s *Store) tailIsLong(n packName) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -239,7 +239,7 @@ func (s *Store) mirrorNow() string {
 }
 
 // ownMirror is the mirror if it is there, and a directory: nothing is removed
-// through a link. An error: it cannot be told; what is to go from it may still be there.
+// through a link. An error: it is not known; what has to go from it may still be there.
 func (s *Store) ownMirror() (string, error) {
 	mirror := s.mirrorNow()
 	if mirror == "" {

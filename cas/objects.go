@@ -20,7 +20,7 @@ type ObjectInfo struct {
 }
 
 // Objects visits every object of the store once, pack by pack. Of an object
-// that stands in several packs it visits the one that Get reads. An error of
+// that is in several packs it visits the one that Get reads. An error of
 // visit ends it and is returned. Damaged blocks are left out: Verify names them.
 func (s *Store) Objects(visit func(ObjectInfo) error) error {
 	packs, err := s.snapshot()

@@ -29,7 +29,7 @@ type pack struct {
 	tail    tail          // what is not in index
 	problem *DamagedError // a part of the pack cannot be read
 	badHead bool          // the header is not good; the records need none of it
-	short   bool          // the pack is shorter than its index said
+	short   bool          // the pack is shorter than its index says
 }
 
 func (s *Store) newPack(n packName) *pack {
@@ -197,7 +197,7 @@ func (s *Store) goodEnd(p *pack, f io.ReaderAt, size int64) (int64, error) {
 }
 
 // checkHeader refuses a pack of another store or of an unknown version. A
-// damaged header hides nothing: the records can be told without it.
+// damaged header hides nothing: the records can be read without it.
 func (s *Store) checkHeader(p *pack, f io.ReaderAt) error {
 	buf := make([]byte, headerSize)
 	ok, err := readFull(f, buf, 0)

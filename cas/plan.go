@@ -27,8 +27,8 @@ type RepackOptions struct {
 	// larger blocks at a better level save about a sixth, for about 6 seconds of
 	// two cores per gigabyte of objects.
 	Recompress bool
-	// Progress, where set, is told by one goroutine at a time how many bytes of
-	// the packs that are rewritten were gone through, of how many.
+	// Progress, if set, is called by one goroutine at a time with how many bytes of
+	// the packs that are rewritten have been read, and how many there are.
 	Progress func(done, total int64)
 	// Purge rewrites every pack that holds a byte of anything that is not needed,
 	// however little it is: objects, bases of deltas, what no commit covers. One repack may
@@ -36,10 +36,10 @@ type RepackOptions struct {
 	Purge bool
 	// Log rewrites the log.
 	Log bool
-	// Amend gives the payload that a commit has from now on, where the log is
-	// rewritten; nil: all stay as they are.
+	// Amend gives the new payload of a commit, where the log is
+	// rewritten; nil: all stay unchanged.
 	Amend func(Commit) []byte
-	// Wait is how long Apply waits until nobody else uses the store; 0: not at all.
+	// Wait is how long Apply waits for other users of the store; 0: not at all.
 	Wait time.Duration
 }
 
@@ -54,10 +54,10 @@ type RepackPlan struct {
 	logs    bool                // the log is rewritten
 	newest  uint64              // sequence number of the newest commit seen
 	home    map[prefix]*planned // which copy of a needed object counts
-	pinned  map[prefix]bool     // bases that must stay though nobody else needs them
+	pinned  map[prefix]bool     // bases that must stay although only deltas need them
 	kept    int64               // bytes of the commits that stay
 	dropped int
-	doubled bool       // an object stands in several places
+	doubled bool       // an object is in several places
 	written []packName // what replaces the packs that go
 
 	passed, passing int64 // bytes of victims: gone through, of all
@@ -74,7 +74,7 @@ type planned struct {
 	dense  bool
 	victim bool
 	impure bool // holds something that is not needed
-	older  bool // another log pack stands for it
+	older  bool // another log pack replaces it
 }
 
 // PlanRepack finds out what a repack would gain. live says which objects are

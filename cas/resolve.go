@@ -14,7 +14,7 @@ type step struct {
 	bad  bool   // tried, and no good
 }
 
-// resolve is the patient way to an object: of an object that stands in several places any of them may lead to it, at every step
+// resolve is the slow and complete way to an object: of an object in several places any of them may lead to it, at every step
 // of its chain of bases. An interrupted gc leaves such: an old delta whose base is gone, beside the new copy. So does the joining
 // of two logs: two objects may each be a delta of the other one, beside another copy of one of them. Every place is looked at
 // once, and the shortest chain to a whole copy is taken.

@@ -31,18 +31,18 @@ type Options struct {
 	ReadOnly bool                    // never writes, takes no lock that needs a writable file
 	Now      func() time.Time        // nil: time.Now
 	// Returning is called before packs come back that only the mirror has, mostly under the append
-	// lock; an error keeps them away. nil: nobody wants to know.
+	// lock; an error keeps them away. It may be nil.
 	Returning func(Return) error
 	// Reached is the highest sequence number that the log is known to have had; Shorter is called under the append lock with
 	// the last commit of a log that has less, and whether it ends with that one. An error keeps anything from being
-	// added. nil: nobody knows.
+	// added. It may be nil: not known.
 	Reached func() uint64
 	Shorter func(last Position, whole bool) error
 	// Purging reports that packs may hold what is to go for good: until that is over, none
 	// that is there already gets into the mirror. nil: never.
 	Purging func() bool
 	// Waiting is called, from another goroutine, with the file of a lock that has been waited for
-	// longer than WaitNotice. nil: nobody wants to know.
+	// longer than WaitNotice. It may be nil.
 	Waiting func(file string)
 	Random  func() uint64 // names packs, safe for concurrent use; nil: crypto/rand
 }
@@ -362,7 +362,7 @@ func (s *Store) sync(f vfs.File) error {
 	return f.Sync()
 }
 
-// temporary is a name beside file that nobody else uses.
+// temporary is a name beside file that no other process uses.
 func (s *Store) temporary(file string) string {
 	return fmt.Sprintf("%s.%016x%s", file, s.o.Random(), tmpSuffix)
 }

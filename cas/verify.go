@@ -43,7 +43,7 @@ type Checking struct {
 // as far as their tables and commits go, and that every delta has its base; with it,
 // every byte, every hash and every commit. The torn tail that a crash leaves is
 // no damage. If there was any, cached ids are no longer to be trusted: see Distrust.
-// progress, which may be nil, is told one goroutine at a time how far it has come.
+// progress, which may be nil, is called by one goroutine at a time.
 func (s *Store) Verify(ctx context.Context, readData bool, report func(Damage), progress func(Checking)) (Verified, error) {
 	v := &verifier{s: s, ctx: ctx, bases: newObjectMemo(s), report: report, progress: progress}
 	s.checkIndexes()

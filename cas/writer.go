@@ -77,7 +77,7 @@ func (w *Writer) stage(id oid.ID, data []byte, base oid.ID) (added bool, err err
 //
 // The base must be in the store. One of the same batch could be flushed later
 // than its delta: a crash between would leave a delta that the next save finds
-// known, and nobody can read.
+// known, and that cannot be read.
 func (w *Writer) putDelta(id oid.ID, data []byte, base oid.ID) (done bool, err error) {
 	if p, ok := w.b.place(base); ok && p.block != nil && !w.b.dense {
 		return false, nil
@@ -149,8 +149,8 @@ func (b *Batch) depth(id oid.ID) (depth int, ok bool) {
 	return max(depth, elsewhere), ok
 }
 
-// deepest is the number of bases behind an object of the store: as any of its places says, and as they are found now. The bases
-// can stand in other places by now than when it was stored. ok is false where they lead nowhere.
+// deepest is the number of bases behind an object of the store: the largest of those that its places say and of those found now. The
+// bases can be in other places now than when it was stored. ok is false where they lead nowhere.
 func (s *Store) deepest(x prefix) (depth int, ok bool) {
 	for _, at := range s.locations(x) {
 		e, _, err := s.stored(at, x)

@@ -142,8 +142,8 @@ type branchOf struct {
 	forgot             bool     // the branch knows of a forget that the log does not
 }
 
-// records are those that the log lacks: checkpoints with names and pins as they are, marks of checkpoints that both have,
-// and what is known of sessions. A name that the store has given elsewhere becomes a pin.
+// records are those that the log lacks: checkpoints with their names and pins, marks of checkpoints that both have,
+// and sessions. A name that the store has given elsewhere becomes a pin.
 func (b *branchOf) records(ours, theirs *manifest.Replayed) (records []manifest.Record) {
 	b.there, b.lost, b.short, b.unnamed = 0, 0, 0, nil
 	named, sessions := map[string]manifest.CheckpointID{}, map[string]bool{}

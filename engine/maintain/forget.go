@@ -23,7 +23,7 @@ import (
 // Forgotten is what forget did.
 type Forgotten struct {
 	Paths       []string // that were in some checkpoint or operation
-	Checkpoints int      // that said or held something of it
+	Checkpoints int      // that named or held something of it
 	Freed       int64    // bytes on disk
 	// Pending says why bytes are still there, "" if none are. The next command that
 	// writes, or gc, finishes it, and Status says so until then.
@@ -43,7 +43,7 @@ type Forgotten struct {
 	Checkpoint manifest.CheckpointID
 	Shared     int
 	// Others are other stores of the account that may hold the same content still: those with the same origin, and those with a
-	// conversation of the same session. Where nothing was found here, nobody knows what to look for in the first: those of them
+	// conversation of the same session. If nothing was found here, it is not known what to look for in the first: those of them
 	// are Suspect in which a forget is not finished.
 	Others []stores.Relative
 	// Elsewhere is how many files that may hold it have names outside of the store and its mirror: in another account's mirror,
@@ -151,7 +151,7 @@ func ForgetCheckpoint(ctx context.Context, p *project.Project, id manifest.Check
 		return nil, err
 	}
 	if dryRun {
-		result.Freed = 0 // nobody knows: a purge writes more anew than what it removes
+		result.Freed = 0 // not known: a purge writes more anew than it removes
 	}
 	return result, nil
 }

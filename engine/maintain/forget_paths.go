@@ -34,7 +34,7 @@ type forgetter struct {
 	names    map[string]bool // the last parts of paths, once asked for
 	content  map[oid.ID]bool // ids of what was forgotten
 	bytes    map[oid.ID]bool // those of them that are of files' bytes
-	keys     map[string]bool // of the paths that were held, and of what was said of them
+	keys     map[string]bool // of the paths that were held, and of those that were only named
 	coverage map[oid.ID]covered
 	said     int // checkpoints that held or named something of it
 }
@@ -441,7 +441,7 @@ func (f *forgetter) find(ctx context.Context, path string, id oid.ID, clean map[
 	return nil
 }
 
-// leftovers removes what hooks kept of the chosen paths, and what agents were to be told of them.
+// leftovers removes what hooks kept of the chosen paths, and what waiting notices say of them.
 func (f *forgetter) leftovers(ctx context.Context, _ *Forgotten) error {
 	if _, err := removeLeftovers(ctx, f.p, func(l Leftover) bool { return f.content[l.ID] }); err != nil {
 		return err

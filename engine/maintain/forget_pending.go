@@ -36,8 +36,8 @@ func since(n *project.ForgettingNote) *time.Time {
 	return &n.Since
 }
 
-// FinishForgetting finishes what a forget could not, if nobody is in the way.
-// Whoever has just written calls it; what fails is shown by status, and tried again by the next.
+// FinishForgetting finishes an interrupted forget, if no other process is in the way.
+// It is called after each write; if it fails, status shows that, and the next write tries again.
 func FinishForgetting(ctx context.Context, p *project.Project) {
 	if p.ReadOnly != nil || !p.IsForgetting() {
 		return

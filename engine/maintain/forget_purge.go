@@ -18,7 +18,7 @@ const purgePasses = 6
 // holds anything else than what is needed. Where somebody reads the store, or the process
 // dies, the note of it stays, and the next one begins again.
 func runPurge(ctx context.Context, p *project.Project, o *collection) error {
-	// The database must not need the records that go, nor hold what deleted checkpoints said.
+	// The database must not need the records that go, nor hold anything of deleted checkpoints.
 	fold := Fold
 	if len(o.gone) > 0 {
 		fold = rebuild
@@ -35,7 +35,7 @@ func runPurge(ctx context.Context, p *project.Project, o *collection) error {
 		return err
 	}
 	if o.state.Amended {
-		// The last record of a log stays as it is, so it must be none of those that go.
+		// The last record of a log stays unchanged, so it must not be one of those that go.
 		op := manifest.Operation{Kind: manifest.OpForget, Time: p.Env.Time().UTC()}
 		if end, err := p.ReplayEnd(1); err != nil {
 			return err

@@ -116,7 +116,7 @@ func (f *conversations) converses(ctx context.Context) func(*cas.Store, manifest
 	}
 }
 
-// said marks one text of a record.
+// said replaces one text of a record by the mark.
 func (f *conversations) said(s *string) bool {
 	b := []byte(*s)
 	n := f.mark.text(b, 0)

@@ -25,9 +25,9 @@ type covered struct {
 	named bool
 }
 
-// cover gives what a checkpoint says from now on of what it left out: the forgotten paths,
-// whether it held them, named them or never knew of them, become hashes. What is said of paths
-// that nobody held stays.
+// cover gives the new coverage of a checkpoint, in which the forgotten paths are hashes,
+// whether it held them, named them or never knew of them. Entries of paths that no checkpoint
+// held stay.
 func (f *forgetter) cover(coverage oid.ID) (covered, error) {
 	if done, ok := f.coverage[coverage]; ok {
 		return done, nil
@@ -64,7 +64,7 @@ func coverForgotten(p *project.Project, data []byte, keys map[string]bool, held 
 				named = true
 				continue
 			}
-			delete(keys, l.Forgotten) // it is said already
+			delete(keys, l.Forgotten) // it is in the coverage already
 		}
 		out.Write(line)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// rewriteWindows lets change alter each of a checkpoint's windows; it reports whether it did. Of what cannot be read
-// nobody knows what it says: it goes.
+// rewriteWindows lets change alter each of a checkpoint's windows; it reports whether it did. A window that cannot
+// be read is removed, since its content is unknown.
 func rewriteWindows(data string, change func(*manifest.Window) bool) string {
 	windows, err := manifest.ParseWindows(data)
 	if err != nil {

@@ -30,7 +30,7 @@ type GCOptions struct {
 	Checkpoint manifest.CheckpointID
 	DryRun     bool
 	Session    string        // of pi's, whose hook asks; "" for none
-	Auto       bool          // a sweep that nobody asked for: never more than half at once
+	Auto       bool          // a sweep that no person asked for: never more than half at once
 	only       bool          // give back space: retention removes nothing
 	purge      bool          // leave no byte of what nothing needs
 	wait       time.Duration // how long a purge waits for those who read the store
@@ -47,15 +47,15 @@ type Collected struct {
 	DryRun   bool
 	Room     int64    // bytes of disk that must be free, where less is; else 0: only on a dry run, else it is a *NoSpaceError
 	Deferred bool     // somebody reads the store: the old packs go at the next sweep
-	Unswept  error    // checkpoints were removed, but not what they alone hold: the next sweep goes on
+	Unswept  error    // checkpoints were removed, but not what they alone hold: the next sweep continues
 	Copies   []string // of packs, which a purge found beside them and removed
 	Shared   int      // files of GCOptions.Checkpoint that something else has, too
 }
 
 // GC forgets the checkpoints that retention does not keep and gives back the
 // space that nothing needs any more. It runs beside saves, restores and
-// exports. If the log cannot be read whole, or holds no checkpoint, nothing is removed; nor by a sweep that nobody asked
-// for, if the store has lost something of what stays.
+// exports. If the log cannot be read whole, or holds no checkpoint, nothing is removed; nor by an automatic
+// sweep, if the store has lost something of what stays.
 func GC(ctx context.Context, p *project.Project, o GCOptions) (*Collected, error) {
 	if !o.DryRun {
 		if err := p.Writing(ctx); err != nil {
@@ -174,7 +174,7 @@ func (c *collection) prepare(ctx context.Context) (sweeps bool, err error) {
 			return false, err
 		}
 	}
-	// Forget first, then manifests and packs: after a crash here, the next gc goes on.
+	// Forget first, then manifests and packs: after a crash here, the next gc continues.
 	if err := c.forget(ctx); err != nil {
 		return false, err
 	}
@@ -275,7 +275,7 @@ func (c *collection) mark(ctx context.Context) error {
 
 // planSweep plans which packs to copy.
 func (c *collection) planSweep(ctx context.Context) (err error) {
-	// A sweep that nobody asked for only copies what it must.
+	// An automatic sweep copies only what it must.
 	c.repack = cas.RepackOptions{Recompress: !c.o.Auto && !c.o.purge, Amend: c.state.amend}
 	if c.p.Progress != nil {
 		c.repack.Progress = func(done, total int64) {
@@ -472,8 +472,8 @@ func sweep(ctx context.Context, p *project.Project, plan *cas.RepackPlan, m *mar
 	return restampStatCache(p, m)
 }
 
-// Fold brings the database up to date, and the indexes of the packs: nobody waits
-// for the process that does.
+// Fold brings the database up to date, and the indexes of the packs: it is done in a process
+// that runs in the background.
 func Fold(ctx context.Context, p *project.Project) error {
 	release, err := p.Use(ctx)
 	if err != nil {

@@ -27,7 +27,7 @@ func (s *LogState) transcripts() map[string]bool {
 	return files
 }
 
-// leftAge is when a temporary file is nobody's any more: writing a small file
+// leftAge is the age of a temporary file at which no process uses it any more: writing a small file
 // takes milliseconds.
 const leftAge = time.Hour
 

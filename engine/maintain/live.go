@@ -19,7 +19,7 @@ type marker struct {
 	load  func(oid.ID) (manifest.Dir, error)
 	get   func([]byte, oid.ID) ([]byte, error)
 
-	marked func(done, total int) // told how many checkpoints were; may be nil
+	marked func(done, total int) // called with the number of marked checkpoints; may be nil
 
 	strict bool                    // an object that is lost is an error
 	hurt   bool                    // something was lost of what was marked last

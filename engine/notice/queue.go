@@ -37,8 +37,8 @@ type Session struct {
 
 // Options of one Queue.
 type Options struct {
-	// TakesBack are the operations that this one takes back. Of a session that still was to be told all of
-	// them they are dropped, and nothing is queued: what it believes is so again.
+	// TakesBack are the operations that this one takes back. If the notices of all of them still wait for a session,
+	// they are dropped, and nothing is queued: what it believes is true again.
 	TakesBack []uint64
 	// Move is what the operation did to a conversation; nil for nothing.
 	Move *Move
@@ -48,19 +48,19 @@ type Options struct {
 type queued struct {
 	Store string    `json:"store"`           // id of the store: a session can work in several
 	Void  uint64    `json:"void,omitempty"`  // the operation that put it out of date; 0: none did
-	Given time.Time `json:"given,omitzero"`  // when the session was told; zero: it waits
+	Given time.Time `json:"given,omitzero"`  // when the session got it; zero: it waits
 	Again uint64    `json:"again,omitempty"` // the operation that took the prompt out of the conversation with which it was given, so that it waits again; 0: none did
 	Undid []uint64  `json:"undid,omitempty"` // the operations that this one takes back
 	Notice
 }
 
-// waits reports whether the session is still to be told.
+// waits reports whether the session has yet to get it.
 func (q *queued) waits() bool { return q.Void == 0 && (q.Given.IsZero() || q.Again != 0) }
 
-// Queue leaves word of an operation for the agents of all sessions that were active in the last hour in
-// the project, and for n.Session. It gives those that will be told, the newest first. Nothing is queued
-// where nothing was changed, or the setting notice is off. The operation has been recorded: what goes
-// wrong here is for whoever wants to know, and takes nothing back. Queue can be called from any process.
+// Queue leaves a notice of an operation for the agents of all sessions that were active in the last hour in
+// the project, and for n.Session. It gives the sessions that will get it, the newest first. Nothing is queued
+// if nothing was changed, or the setting notice is off. The operation has been recorded: an error
+// here is for information, and takes nothing back. Queue can be called from any process.
 func Queue(ctx context.Context, p *project.Project, n Notice, o Options) ([]Session, error) {
 	store := p.ID.String()
 	if o.Move != nil {
@@ -108,8 +108,8 @@ func Queue(ctx context.Context, p *project.Project, n Notice, o Options) ([]Sess
 	})
 }
 
-// without leaves out what waits of a store's operations. What they had put out of date is to be told again, and what they had
-// taken out of a conversation is in it again.
+// without leaves out what waits of a store's operations. Notices that they had made obsolete wait again, and those that they had
+// taken out of a conversation are in it again.
 func without(all []queued, store string, operations []uint64) (left []queued, dropped int) {
 	for _, q := range all {
 		if q.Store == store && slices.Contains(operations, q.Operation) && (q.Given.IsZero() || q.Again != 0) {
@@ -169,7 +169,7 @@ func Waiting(env account.Env, agent, session string) bool {
 }
 
 // Take gives what is queued for a session in this project as one text, "" for nothing, and notes that it
-// was given before it returns: nobody else is given it, also after a crash. Where that cannot be noted it
+// was given before it returns: no other caller gets it, also after a crash. If that cannot be noted, it
 // is not given. With the setting notice off it is dropped.
 func Take(ctx context.Context, p *project.Project, agent, session string) (string, error) {
 	file := account.NoticeFile(p.Env, agent, session)
@@ -199,7 +199,7 @@ func Take(ctx context.Context, p *project.Project, agent, session string) (strin
 	return Text(mine, session), nil
 }
 
-// Inherit gives a session that an agent itself forked from another what that one was told, and was still to be told: it
+// Inherit gives a session that an agent itself forked from another the notices that the other one got or has yet to get: it
 // has the same conversation.
 func Inherit(ctx context.Context, env account.Env, agent, from, to string) error {
 	return inherit(ctx, env, takeWait, Session{agent, from}, Session{agent, to}, func(q *queued) bool {
@@ -230,9 +230,9 @@ func inherit(ctx context.Context, env account.Env, wait time.Duration, from, to 
 	})
 }
 
-// Forget takes the paths that match out of what is queued of a project, and all prompts: of a text that was cut nobody
-// can say that it is not part of what is forgotten. A notice that lost something says less than it did. match gets the
-// notice's operation, too; since is the first operation whose notice stays as it is, 0 for none.
+// Forget takes the paths that match out of what is queued of a project, and all prompts: a text that was cut
+// may be part of what is forgotten. A notice that lost something says less than before. match gets the
+// notice's operation, too; since is the first operation whose notice stays unchanged, 0 for none.
 func Forget(ctx context.Context, p *project.Project, since uint64, match func(operation uint64, path string) bool) error {
 	store := p.ID.String()
 	return eachQueue(ctx, p.Env, func(_ string, all []queued) []queued {
@@ -294,7 +294,7 @@ func read(file string) ([]queued, error) {
 }
 
 // update changes one queue under the lock of all. Unlike a session's state, which hooks may lose, it is
-// written by nobody who does not hold it, and what was taken out is durably out.
+// written only under that lock, and what was taken out is durably out.
 func update(ctx context.Context, env account.Env, file string, wait time.Duration, change func([]queued) []queued) error {
 	owner := account.OwnerOf(env.Home)
 	for _, dir := range []string{env.AccountDir(), filepath.Dir(file)} {
@@ -317,7 +317,7 @@ func update(ctx context.Context, env account.Env, file string, wait time.Duratio
 	if err != nil {
 		return err
 	}
-	for all = change(all); len(all) > maxQueued; { // what was told goes first
+	for all = change(all); len(all) > maxQueued; { // those that were given go first
 		i := max(0, slices.IndexFunc(all, func(q queued) bool { return !q.waits() }))
 		all = slices.Delete(all, i, i+1)
 	}

@@ -239,7 +239,7 @@ func (at *Location) LostBelow(env account.Env, known []account.KnownStore) (root
 	return "", nil
 }
 
-// RefuseRoot says why a root that nobody named is not captured.
+// RefuseRoot is the error for a root that was found and not named, and that is not captured.
 func RefuseRoot(env account.Env, root string) error {
 	reason := ""
 	home := env.Home

@@ -22,7 +22,7 @@ type History struct {
 
 func (e *NotInitializedError) Error() string { return fmt.Sprintf("%s is not initialised", e.Root) }
 
-// RefusedRootError: the root is a directory that rewind does not capture without being told so.
+// RefusedRootError: the root is a directory that rewind captures only if it is named.
 type RefusedRootError struct{ Root, Reason string }
 
 func (e *RefusedRootError) Error() string {
@@ -137,7 +137,7 @@ func (e *DiskFullError) Error() string {
 	return fmt.Sprintf("only %d bytes free on the disk, less than the minimum of %d", e.Free, e.Floor)
 }
 
-// RefusedError: going on would lose something; Force goes on where Forcible.
+// RefusedError: the verb would lose something; with Force it proceeds where Forcible.
 type RefusedError struct {
 	What     string
 	Paths    []string

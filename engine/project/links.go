@@ -86,7 +86,7 @@ func (at *Location) CheckLinks(env account.Env, known []account.KnownStore, forc
 	return nil
 }
 
-// LinkAllowed reports whether the person said that root's store lies behind a link, there.
+// LinkAllowed reports whether the person has allowed root's store to be behind a link, at real.
 func LinkAllowed(env account.Env, known []account.KnownStore, root, real string) bool {
 	dir, _, err := account.Identity(root)
 	if err != nil {

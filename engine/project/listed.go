@@ -72,7 +72,7 @@ func (t TurnStarts) See(l *Listed) {
 	}
 	if at := s.labeled; at != nil && c.Prompt != "" {
 		if at.PromptID == c.PromptID && at.Prompt == c.Prompt {
-			at.Prompt, at.PromptID = "", "" // it was said before that start
+			at.Prompt, at.PromptID = "", "" // it is from before that start
 		}
 		s.labeled = nil
 	}

@@ -29,8 +29,8 @@ func (p *Project) lock(ctx context.Context, name string, exclusive bool) (*accou
 	return account.LockFile(ctx, file, name, exclusive)
 }
 
-// noteWaiting tells whoever opened the project which process holds a lock file; nil where
-// nobody wants to know.
+// noteWaiting reports to the opener of the project which process holds a lock file; nil if
+// it gave no callback.
 func (p *Project) noteWaiting() func(file string) {
 	if p.waiting == nil {
 		return nil

@@ -45,7 +45,7 @@ func mendFormat(ctx context.Context, env account.Env, at Location, lost *account
 		}
 		second, mirrored, err := originOf(account.MirrorDir(env, k.ID))
 		if err != nil {
-			continue // packs of two stores: nothing can be said of it
+			continue // packs of two stores: the id is not known
 		}
 		switch {
 		case !found && mirrored:

@@ -12,7 +12,7 @@ import (
 )
 
 // settingsFile is the file with the settings of the project. Where the store's is empty or gone, it gets back what the
-// mirror has of it; where it cannot be read, the mirror's is taken, and the person's stays as it is. No settings at all would
+// mirror has of it; where it cannot be read, the mirror's is taken, and the person's stays unchanged. No settings at all would
 // be taken for the defaults: what they ignore would be captured.
 func (p *Project) settingsFile() (file string, warning *settings.Warning) {
 	file = filepath.Join(p.at.Store, account.ConfigName)

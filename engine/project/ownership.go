@@ -12,7 +12,7 @@ import (
 
 // checkKnown decides whose store this is: made or trusted on this account, and
 // of this very directory. It registers nothing: what is due is done by the first
-// write, so that reading changes nobody's registration.
+// write, so that reading changes no registration.
 func (p *Project) checkKnown(known []account.KnownStore) error {
 	dir, _, err := account.Identity(p.at.Root)
 	if err != nil {
@@ -77,7 +77,7 @@ func (p *Project) beforeWrite(ctx context.Context) error {
 
 // becomeOwn gives a copied store its own id, files and mirror:
 //
-//  1. The format file notes the id that it is going to have, so that whoever goes on
+//  1. The format file notes the id that it is going to have, so that the next process
 //     after a crash takes the same.
 //  2. The id is registered for this directory. Files that have names elsewhere (cp -al) are replaced by copies of them.
 //  3. The format file gets the id. Until then the store is a copy of the other's.
@@ -213,7 +213,7 @@ func (p *Project) lockAccount(ctx context.Context) (release func(), err error) {
 }
 
 // RefreshMirror keeps copies of the store's settings and of its .gitignore beside the
-// mirror of its packs. What cannot be copied is told by status.
+// mirror of its packs. Status names what cannot be copied.
 func (p *Project) RefreshMirror() {
 	if !p.Copied && p.ReadOnly == nil {
 		if ignore := filepath.Join(p.at.Store, account.IgnoreName); !account.Exists(ignore) {

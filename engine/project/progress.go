@@ -2,7 +2,7 @@ package project
 
 import "github.com/rewind-cli/rewind/cas"
 
-// Counting tells how many of some items are done; nil where nobody wants to know.
+// Counting reports how many of some items are done; nil without a Progress.
 func (p *Project) Counting(phase, unit string) func(done, total int) {
 	if p.Progress == nil {
 		return nil
@@ -14,7 +14,7 @@ func (p *Project) Counting(phase, unit string) func(done, total int) {
 
 func (p *Project) copying() func(cas.Checking) { return Copying(p.Progress) }
 
-// Copying tells how far packs are copied; nil where nobody wants to know.
+// Copying reports how many bytes of packs are copied; nil without a Progress.
 func Copying(tell Progress) func(cas.Checking) {
 	if tell == nil {
 		return nil

@@ -27,7 +27,7 @@ type OpenOptions struct {
 	Waiting func(pid int)
 }
 
-// Progress is told how long work goes on. It is called from one goroutine at a time.
+// Progress is called during long work, from one goroutine at a time.
 type Progress func(ProgressInfo)
 
 // ProgressInfo is how far one phase has come. Totals are 0 where unknown, and never

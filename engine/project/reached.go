@@ -90,7 +90,7 @@ func (p *Project) NoteReached(at cas.Position, records []manifest.Record) {
 	_ = rewriteReached(file, first-1, line, account.OwnerOf(p.Env.Home))
 }
 
-// trimReached takes out what is said of numbers behind last.
+// trimReached removes the entries of numbers behind last.
 func (p *Project) trimReached(last uint64) error {
 	file := p.reachedFile()
 	if seq, _ := lastReached(file); file == "" || seq <= last {

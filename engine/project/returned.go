@@ -105,7 +105,7 @@ func (p *Project) EndForgetting() error {
 }
 
 // ReturnedName is the file that is there from before packs come back from their second
-// names until the person was told: a hook may have brought them.
+// names until a command has shown the notice: a hook may have brought them.
 const ReturnedName = "returned"
 
 type returnedNote struct {
@@ -121,7 +121,7 @@ type returnedNote struct {
 // what was forgotten must not come back.
 func (p *Project) noteReturn(r cas.Return) error {
 	file := filepath.Join(p.at.Store, ReturnedName)
-	n := readReturned(file) // nobody was told yet of what came back before
+	n := readReturned(file) // no command has shown what came back before
 	n.Damaged = n.Damaged || r.Damaged
 	n.Older = n.Older || !r.Damaged && !r.Empty
 	n.Empty, n.Rewritten = n.Empty || r.Empty, n.Rewritten || r.Rewritten
@@ -180,7 +180,7 @@ func (p *Project) TellReturned() {
 	if !n.Damaged || n.Older || n.Empty {
 		p.Notify(p.returnedNotice(n))
 	}
-	_ = account.RemoveIfThere(file) // else it is said once more
+	_ = account.RemoveIfThere(file) // else it is shown once more
 }
 
 func (p *Project) returnedNotice(n returnedNote) string {

@@ -25,7 +25,7 @@ type Shortened struct {
 	Cut           bool
 	Last, Reached uint64 // the entry that the log ended with when it was found, and the one that it had reached
 	Gone          []Saved
-	shown         bool // a command has said it; verify says it until it is repaired
+	shown         bool // a command has shown it; verify shows it until it is repaired
 }
 
 // shortenedNote is how it is written.
@@ -189,11 +189,11 @@ func (p *Project) tellShortened() {
 	}
 	p.Notify(fmt.Sprintf("the store of %s was replaced by an older state of it, in place: %s; see rewind verify", p.at.Root, s.Text()))
 	if s.shown = true; p.ReadOnly == nil && account.Exists(p.shortenedFile()) {
-		_ = p.writeShortened(s) // else it is said once more
+		_ = p.writeShortened(s) // else it is shown once more
 	}
 }
 
-// findShortened notes what is only seen so far. A failure is told as long as it is seen.
+// findShortened writes the note of a shortening that is only seen so far. If it cannot be written, each command shows it.
 func (p *Project) findShortened() {
 	last, err := p.Store.Last()
 	if err != nil || p.ReadOnly != nil || p.reached() <= last.Seq || p.Store.Behind() {

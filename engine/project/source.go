@@ -66,7 +66,7 @@ func (s logSource) Dir(id oid.ID) (manifest.Dir, error) {
 	return manifest.ParseDir(data)
 }
 
-// Query asks the database, which has all that is in the log by then. It stays open until nobody uses the store any more,
+// Query asks the database, which has all that is in the log by then. It stays open until the last Use is released,
 // so a caller that asks several times takes Use first.
 func (p *Project) Query(ctx context.Context, ask func(*manifest.DB) error) error {
 	release, err := p.Use(ctx)

@@ -10,7 +10,7 @@ import (
 // StatCacheFile is where the stat cache lies.
 func (p *Project) StatCacheFile() string { return filepath.Join(p.at.Store, account.StatCacheName) }
 
-// StatCache loads the stat cache if the store still stands behind it.
+// StatCache loads the stat cache if it is of this generation of the store.
 func (p *Project) StatCache(generation uint64) (*scan.Cache, error) {
 	cache, err := scan.LoadCache(p.StatCacheFile())
 	if err != nil || cache == nil {

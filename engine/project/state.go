@@ -75,7 +75,7 @@ func (p *Project) NoteEnded(e EndedSession) {
 	})
 }
 
-// Endings are when sessions ended, as far as it is known.
+// Endings are the known ends of sessions.
 func (p *Project) Endings() []EndedSession { return ReadHookState(p.at.Store).Endings }
 
 // OpenedSession is a session that a client began or opened again. The log has a
@@ -110,7 +110,7 @@ func (p *Project) NoteProcess(s SessionProcess) {
 // Processes are the sessions' processes, the newest last.
 func (p *Project) Processes() []SessionProcess { return ReadHookState(p.StoreDir()).Processes }
 
-// Openings are when sessions were opened, as far as it is known.
+// Openings are the known times at which sessions were opened.
 func (p *Project) Openings() []OpenedSession { return ReadHookState(p.at.Store).Openings }
 
 // Ended is the session that ended last.

@@ -96,7 +96,7 @@ func isLeftOut(dir, root string) bool {
 }
 
 // Config is the settings file of the store of p: a worktree's begins as a copy, so that what its
-// project leaves out is left out there too. other stands for one that cannot be read.
+// project leaves out is left out there too. other is used for one that cannot be read.
 func (p *Location) Config(other []byte) []byte {
 	if p.Store == "" {
 		return other

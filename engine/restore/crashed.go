@@ -220,7 +220,7 @@ func (r *Run) recordRecovered(op manifest.Operation, back []treeio.Edit, out *tr
 }
 
 // recordPutBack commits an operation that leads from what the newest checkpoint saw to what was there before a
-// restore that did not finish: otherwise what came back with it would be told as somebody's work.
+// restore that did not finish: otherwise what came back with it would count as somebody's work.
 func (r *Run) recordPutBack(op manifest.Operation, back []treeio.Edit) error {
 	saw, err := r.NewestCheckpoint()
 	if err != nil || saw == nil {

@@ -2,7 +2,7 @@
 // one Run:
 //
 //  1. It takes the tree lock, and recovers a restore that crashed.
-//  2. It captures the tree as it is (package checkpoint) and plans the way (package treeio), under the rules of both states
+//  2. It captures the present tree (package checkpoint) and plans the way (package treeio), under the rules of both states
 //     (package rules) and what the target is known not to have seen.
 //  3. It prepares the conversation's half (package conversation) and saves a safety checkpoint.
 //  4. It applies the plan, puts the conversation in place, and records an operation (package oplog), which Undo walks. Both

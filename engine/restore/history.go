@@ -22,7 +22,7 @@ type LogEntry struct {
 	Backup           *string `json:"backup_checkpoint"`
 	Safety           *string `json:"safety"` // the same, as restore calls it
 	TranscriptBackup *string `json:"transcript_backup"`
-	Args             string  `json:"args"` // what was typed after the verb, "" where nobody said
+	Args             string  `json:"args"` // what was typed after the verb, "" if not known
 }
 
 // Log is a list of operations, newest first.

@@ -40,7 +40,7 @@ func (f *FileHunks) Hunk(h linediff.Hunk) string {
 	return out.String()
 }
 
-// Split cuts a hunk between its changes; one with a single change stays as it is.
+// Split cuts a hunk between its changes; one with a single change stays whole.
 func (f *FileHunks) Split(h linediff.Hunk) []linediff.Hunk {
 	if len(h.Changes) < 2 {
 		return []linediff.Hunk{h}

@@ -13,9 +13,9 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// leaveNotice leaves word for the agents whose conversations do not know what was done to the files. It
-// begins from r.notice, where a verb has put what only it knows, and fails nothing: what cannot be left is
-// not told, and stays for status.
+// leaveNotice queues a notice for the agents whose conversations do not know what was done to the files. It
+// begins with r.notice, where a verb has put what only it knows. An error does not fail the verb: there is no
+// notice then.
 func (r *Run) leaveNotice(done *Restored) {
 	stays := done.Conversation == nil || done.Conversation.There
 	if !r.Options.DryRun && done.Operation == 0 || stays && len(done.Create)+len(done.Replace)+len(done.Delete)+len(done.Mode) == 0 {
@@ -104,7 +104,7 @@ func relate(ctx context.Context, p *project.Project, n *notice.Notice) {
 	}
 }
 
-// noticeAgain is what agents are told of a revert that is done again, beside its files: whose turns it took back.
+// noticeAgain is the notice of a revert that is done again, without its files: whose turns it took back.
 func noticeAgain(ctx context.Context, p *project.Project, op manifest.Operation) (n notice.Notice, err error) {
 	d := work.ParseDone(op)
 	if n.Agent, n.Session = d.Work.Agent, d.Work.Session; n.Session == "" {
@@ -120,5 +120,5 @@ func noticeAgain(ctx context.Context, p *project.Project, op manifest.Operation)
 	return n, err
 }
 
-// noticeTime is how long a command goes on after its work for that.
+// noticeTime bounds how long a command takes for notices after its work.
 const noticeTime = 5 * time.Second

@@ -47,7 +47,7 @@ func (w *otherWork) turnOf(by *attribution.Work) *otherTurn {
 	return t
 }
 
-// complete makes what is told of it.
+// complete makes the description of it.
 func (w *otherWork) complete() {
 	w.Files = slices.Sorted(maps.Keys(w.paths))
 	w.Paths = len(w.Files)

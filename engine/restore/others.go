@@ -79,7 +79,7 @@ func (r *Run) turnsSince(session string) (n int, known bool, err error) {
 	return n, len(turns) > 0, err
 }
 
-// alone is what takes back the work of one session since the target; nil where that cannot be said.
+// alone is what takes back the work of one session since the target; nil if there is no such command.
 func (r *Run) alone(session string) (*RevertInstead, error) {
 	n, known, err := r.turnsSince(session)
 	if err != nil || known && n == 0 {
@@ -158,7 +158,7 @@ func (r *Run) lookForOthers(changes []treeio.Change) error {
 	if err != nil {
 		return err
 	}
-	if mine[""] { // nobody's state: it is about the one whose work goes, where that is one
+	if mine[""] { // a state without a session: the restore is about the one session whose work goes, if it is one
 		var working []string
 		for _, id := range order {
 			if len(work[id].paths) > 0 {
@@ -205,7 +205,7 @@ func (r *Run) lookForOthers(changes []treeio.Change) error {
 	return err
 }
 
-// ownPaths are those that go and nobody else changed.
+// ownPaths are those that go and that no other session changed.
 func (r *Run) ownPaths(paths map[string]bool) {
 	theirs := map[string]bool{}
 	for _, o := range r.others {

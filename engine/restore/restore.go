@@ -38,7 +38,7 @@ type Options struct {
 	Args       string                      // what the person typed after the verb, for the log; it is cut to manifest.MaxArgs
 	Prompt     int                         // restore: to before the Prompt-th last prompt of Session, not to Checkpoint; 0: to Checkpoint
 	About      []string                    // ids of the sessions whose work is meant, where neither Session nor the checkpoint tells
-	// Expect, if set, is what a dry run said in Restored.Expected: where that is no longer so, nothing is
+	// Expect, if set, is Restored.Expected of a dry run: if that is no longer true, nothing is
 	// changed, and the error is *PlanChangedError.
 	Expect *Expected
 	// Confirm, if set, is asked before anything is touched when something would be
@@ -69,7 +69,7 @@ type Restored struct {
 	Stuck        bool                              // no file could be moved, so the conversation was not moved either
 	Git          *GitMoved                         // git's HEAD is elsewhere than in the target; nil where it is not, or no file changes
 	Instead      *RevertInstead                    // what keeps the work of Others and Outside; nil where nothing is known to
-	Unclear      bool                              // nobody knows which session it is about: Others are all whose work goes
+	Unclear      bool                              // it is not known which session it is about: Others are all whose work goes
 	// Own are the paths that go and that Others and Outside do not have: a restore of these alone keeps theirs. Only where a
 	// revert does not lead to the target.
 	Own         []string
@@ -77,16 +77,16 @@ type Restored struct {
 	Older       bool             // Back: the files are of an earlier turn, since none was taken at the prompt
 	Others      []OtherWork      // what goes too, of sessions that it is not about
 	Outside     []string         // what goes too, of the person: paths, in order
-	NotCaptured int              // paths that the target is without, of a restore of all paths: they stay as they are
+	NotCaptured int              // paths that the target is without, of a restore of all paths: they stay unchanged
 	Late        []string         // written while it ran: Safety has them as they were then
 	Torn        []string         // restored since they were named, though the target was torn there
-	Told        []notice.Session // whose agents are told of it at their next prompt, the newest first
-	Notice      string           // what they are told; "" for nobody
+	Told        []notice.Session // whose agents get a notice with their next prompt, the newest first
+	Notice      string           // its text; "" if there is none
 	// Forgotten are the paths that the operations changed and that forget took out of them since: they do not come back.
 	Forgotten ForgottenPaths
 }
 
-// DeclinedError: the person was asked and said no.
+// DeclinedError: the person was asked and declined.
 type DeclinedError struct{}
 
 func (e *DeclinedError) Error() string { return "nothing was changed" }
@@ -150,11 +150,11 @@ type Run struct {
 
 	move    *conversation.Move                // the conversation on its way, nil for none
 	without *conversation.NoConversationError // why there is none
-	Notice  notice.Notice                     // what only the verb knows of what agents are told
+	Notice  notice.Notice                     // what only the verb knows of the notice
 	before  *conversation.PromptPlace         // where back goes to
 	others  []OtherWork                       // whose work goes too
 	outside []string                          // what goes too, of the person
-	unclear bool                              // several work since a state of nobody's
+	unclear bool                              // several sessions worked since a state that is of none
 	undone  bool                              // an operation took something away that the target has
 	own     []string                          // see Restored.Own
 	about   string                            // the session that it is about, of those at work since the target

@@ -11,12 +11,12 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// Today are the rules in force, with the rule files as they are on disk.
+// Today are the rules in force, with the rule files on disk.
 func (r *Run) Today() *rules.Scopes {
 	return rules.Today(r.Project, conversation.Kept(r.Project), r.FS)
 }
 
-// Sessions reports of a path whether agents keep their sessions there, or it is a transcript that a hook told of: older
+// Sessions reports of a path whether agents keep their sessions there, or it is a transcript that a hook reported: older
 // checkpoints can have it, and those of a process that lacks the agent's variables.
 func (r *Run) Sessions() func(path string) bool {
 	if r.kept == nil {
@@ -49,7 +49,7 @@ func (r *Run) addUnread(plan *treeio.Plan, saw *Sight, target, today *rules.Scop
 		if !p.Failed || p.Path == "" || r.Sel != nil && !r.Sel.Has(p.Path) ||
 			slices.ContainsFunc(plan.Skips, func(s problem.Problem) bool { return s.Path == p.Path }) ||
 			slices.ContainsFunc(plan.Changes, func(c treeio.Change) bool { return c.Path == p.Path }) {
-			continue // told of already, or when the plan gets there
+			continue // reported already, or when the plan gets there
 		}
 		_, captured, err := manifest.Find(r.Tx.Load, r.Now, p.Path)
 		if err != nil {

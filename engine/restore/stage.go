@@ -10,7 +10,7 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// PlanProgress tells the person how far the plan has come; nil where nobody wants to know.
+// PlanProgress reports how much of the plan is done; nil without a Progress.
 func (r *Run) PlanProgress() func(treeio.Done) {
 	if r.Progress == nil {
 		return nil

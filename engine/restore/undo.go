@@ -90,7 +90,7 @@ func (r *Run) leftNothing(newestFirst []manifest.Operation) (string, error) {
 	return command, nil
 }
 
-// filesStay reports whether the files are still as they are now after steps.
+// filesStay reports whether steps leave the files unchanged.
 func (r *Run) filesStay(steps []undoStep) bool {
 	return r.Options.Half == conversation.ConversationOnly || !slices.ContainsFunc(steps, func(s undoStep) bool { return s.state.Root != (oid.ID{}) })
 }
@@ -134,7 +134,7 @@ func (r *Run) undoTo(ops []manifest.Operation, steps []undoStep, plan *treeio.Pl
 	return plan, nil
 }
 
-// stepFromNow finds the next step while the files are as they are now, nil for none. plan is set where making it was the
+// stepFromNow finds the next step from the present files, nil for none. plan is set where making it was the
 // only way to know.
 func (r *Run) stepFromNow(past *past) (*undoStep, *treeio.Plan, error) {
 	type view struct {

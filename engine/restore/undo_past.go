@@ -17,8 +17,8 @@ import (
 )
 
 // past is what an undo goes back through: checkpoints and operations, the newest first. What an undo has gone back over
-// is not in it, unless it was done again. What was imported comes last: it stands in the log where it was
-// imported, but is older.
+// is not in it, unless it was done again. What was imported comes last: in the log it is where it was
+// imported, but it is older.
 type past struct {
 	r        *Run
 	log      []manifest.Operation  // all operations, the newest first
@@ -172,7 +172,7 @@ func (w *past) talksThere(c manifest.Checkpoint) (bool, error) {
 	o.Target, o.DryRun, o.InPlace, o.Shorter = c, true, false, true
 	m, err := conversation.PrepareMove(w.r.Ctx, w.r.Project, o)
 	if errors.As(err, new(*conversation.NoConversationError)) {
-		return false, nil // which is said when it is to move
+		return false, nil // the move itself reports it
 	}
 	m.Close()
 	return m == nil && err == nil, err
@@ -192,7 +192,7 @@ func (w *past) passTo(seq uint64) error {
 	return nil
 }
 
-// held is where in the past a path stays as it is: from a place up to another.
+// held is the stretch of the past in which a path stays unchanged: from a place up to another.
 type held struct{ from, to uint64 }
 
 // savedHere is added to the sequence number of a checkpoint that was saved here: imported checkpoints are older than all of
@@ -214,7 +214,7 @@ func (w *past) hold(op, origin manifest.Operation) error {
 		if c, ok, err := db.ByID(op.Safety); err != nil {
 			return err
 		} else if ok {
-			h.to = placeOf(c) // it stands for what the operation left, see stepsOf
+			h.to = placeOf(c) // it is the checkpoint of what the operation left, see stepsOf
 		}
 		if origin.Below > 0 {
 			h.from = savedHere + origin.Below
@@ -243,13 +243,13 @@ func (w *past) hold(op, origin manifest.Operation) error {
 	})
 }
 
-// holds reports whether a path stays as it is on the way to a checkpoint, since an undo brought it further back.
+// holds reports whether a path stays unchanged on the way to a checkpoint, since an undo brought it further back.
 func (r *Run) holds(path string, to manifest.Checkpoint) bool {
 	h, ok := r.held[path]
 	return ok && h.from <= placeOf(to) && placeOf(to) < h.to
 }
 
-// heldFor is how many paths stay as they are on the way to a checkpoint.
+// heldFor is how many paths stay unchanged on the way to a checkpoint.
 func (r *Run) heldFor(to manifest.Checkpoint) (n int) {
 	for path := range r.held {
 		if r.holds(path, to) {
