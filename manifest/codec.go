@@ -7,7 +7,7 @@ import (
 )
 
 // codec goes through the fields of a record in the order of their numbers, and writes or reads each:
-// what a record holds is said once.
+// the fields of a record are listed once.
 type codec struct {
 	w *fieldWriter // nil: read
 	r *fieldReader

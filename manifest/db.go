@@ -176,7 +176,7 @@ func ask[T any](db *DB, query func(*state) (T, error)) (T, error) {
 }
 
 // stream yields what query visits. If the generation turns out damaged on the way, the log's answer
-// goes on where the generation's ended: they are the same in the same order.
+// continues where the generation's ended: they are the same in the same order.
 func stream[T any](db *DB, query func(s *state, visit func(T) error) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var done, skip int

@@ -21,7 +21,7 @@ const (
 
 // Entry is one name in a directory.
 type Entry struct {
-	Name   string // bytes as they are on disk; never empty, ".", "..", or with "/" or NUL
+	Name   string // the bytes on disk; never empty, ".", "..", or with "/" or NUL
 	Kind   Kind
 	Mode   uint32 // permission bits with setuid, setgid, sticky: 07777; 0 for a symlink
 	Size   uint64 // bytes; of a directory: the bytes of all files below; 0 for a symlink

@@ -166,7 +166,7 @@ func (r *fieldReader) next() bool {
 	return true
 }
 
-// at moves to a field, past those that nobody asked for: they are not known. It is false where the
+// at moves to a field, past unknown ones. It is false where the
 // record has none.
 func (r *fieldReader) at(field byte) bool {
 	for r.taken || r.field < field {

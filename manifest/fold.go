@@ -156,8 +156,8 @@ func (s *state) needsWhole() bool {
 	return s.gen.meta.dead+uint64(s.died) > uint64(positions+safety)+1000
 }
 
-// clean removes all generations but the one to keep, which nobody looks for any more: whoever has one open
-// keeps its files. It returns a number higher than all.
+// clean removes all generations but the one to keep; no reader looks for them any more, and one that has them open
+// keeps the files. It returns a number higher than all.
 func (f *folder) clean(keep uint64) (next uint64, err error) {
 	names, err := f.files.ReadDir(f.dir)
 	if err != nil {

@@ -25,7 +25,7 @@ type generation struct {
 	layout  *table.Layout
 	meta    meta
 
-	// idle are readers that nobody uses just now, by the family of keys that they were used for: a question that asks
+	// idle are readers that are not in use, by the family of keys that they were used for: a question that asks
 	// for many keys of several families finds each where it left it.
 	idle [128]atomic.Pointer[table.Reader]
 }
@@ -57,7 +57,7 @@ func (g *generation) Close() error {
 	return g.Runs.Close()
 }
 
-// reader takes a reader for keys of a family, which nobody else has until it is done.
+// reader takes a reader for keys of a family, which no other query has until it is done.
 func (g *generation) reader(family byte) *table.Reader {
 	if r := g.idle[family].Swap(nil); r != nil {
 		return r

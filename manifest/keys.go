@@ -12,7 +12,7 @@ import (
 // first. An empty value means that a newer fold took the key away.
 const (
 	keyMeta       = 'm' //                       → how far the log is folded in
-	keyCheckpoint = 'k' // seq                   → record as it is now
+	keyCheckpoint = 'k' // seq                   → present record
 	keyID         = 'i' // checkpoint id         → seq; stays when the checkpoint is deleted
 	keyName       = 'n' // name                  → seq
 	keyTime       = 't' // ^time ^seq            → 1

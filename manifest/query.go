@@ -18,8 +18,8 @@ type Query struct {
 	All     bool             // safety checkpoints too
 }
 
-// Checkpoints yields checkpoints, newest first, with names and pins as they are
-// now. It reads what it yields, not what is behind it.
+// Checkpoints yields checkpoints, newest first, with their present names and pins. It reads what it yields, not what is
+// behind it.
 func (db *DB) Checkpoints(q Query) iter.Seq2[Checkpoint, error] {
 	return stream(db, func(s *state, visit func(Checkpoint) error) error {
 		left := q.Limit

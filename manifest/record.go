@@ -148,8 +148,8 @@ type Operation struct {
 	TranscriptBackup string
 	Fork             string // file of the conversation fork that the operation made
 	Verb             string // the command's own name, where Kind says what it did; "" for Kind
-	Session          string // id of the session that it was made in, "" where nobody said
-	Args             string // what was typed after the verb: checkpoint, number, paths; "" where nobody said. At most MaxArgs bytes
+	Session          string // id of the session that it was made in, "" if not known
+	Args             string // what was typed after the verb: checkpoint, number, paths; "" if not known. At most MaxArgs bytes
 	// Created, Replaced (also of modes alone) and Deleted count the paths; all zero in records of older programs.
 	Created, Replaced, Deleted uint64
 	// Choices says how a revert decided its conflicts: JSON lines as those of Paths, the action being the

@@ -30,7 +30,7 @@ type Replayed struct{ s *state }
 // those before them: a replay from later on is right about the checkpoints whose commits it has
 // seen, but for a name that went to an earlier one. unreadable decides about entries that are no
 // records (Skip, Strict, or one that takes note); its error, and one of the log itself, ends the
-// replay and comes back with what was said until then.
+// replay and is returned with the state up to then.
 func Replay(ctx context.Context, src Source, from uint64, unreadable func(*EntryError) error) (*Replayed, error) {
 	s, err := newState(nil)
 	if err != nil {
@@ -68,10 +68,10 @@ func (r *Replayed) Drop(ids []CheckpointID) error { return r.s.deleteAll(ids) }
 // Last is the sequence number of the newest record, 0 for none.
 func (r *Replayed) Last() uint64 { return r.s.last }
 
-// Amended reports whether a record (Rewrite, Amend) replaced what others had said.
+// Amended reports whether a record (Rewrite, Amend) replaced others.
 func (r *Replayed) Amended() bool { return r.s.rewrote }
 
-// Checkpoints are those that live, newest first, with root, name and pin as they are at the end.
+// Checkpoints are those that live, newest first, with root, name and pin at the end.
 func (r *Replayed) Checkpoints() []Checkpoint {
 	var list []Checkpoint
 	for _, seq := range slices.Backward(r.s.fresh) {

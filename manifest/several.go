@@ -10,7 +10,7 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 )
 
-// Histories is History of several paths: what is said of them lies in the same blocks, and each is read once.
+// Histories is History of several paths: their keys are in the same blocks, and each is read once.
 func (db *DB) Histories(paths []string) (map[string][]Version, error) {
 	return ask(db, func(s *state) (map[string][]Version, error) { return s.histories(db.src.Dir, paths) })
 }

@@ -190,7 +190,7 @@ func (s *state) rename(c *Checkpoint, name string) error {
 	return nil
 }
 
-// deleteAll deletes checkpoints. What they held of windows, and of when paths were written, goes on in the next one
+// deleteAll deletes checkpoints. Their windows, and the times at which paths were written, move to the next one
 // that lives; where none does, it is gone with them.
 func (s *state) deleteAll(ids []CheckpointID) error {
 	var gone []*Checkpoint

@@ -23,7 +23,7 @@ type Touch struct {
 	PromptID string
 	Tool     string
 	Call     string // the agent's id of the tool call
-	Path     string // below the root, slashes between its names; bytes as they are on disk
+	Path     string // below the root, slashes between its names; the bytes on disk
 	After    bool   // after the call; else before it
 	Entry    *Entry // nil: nothing was there. Its name is the path's last; never a directory
 	// Changed is the path's change time then, UTC, of one that is gone that of its directory: when it was written last.

@@ -17,7 +17,7 @@ type Window struct {
 	Class                              WindowClass
 	Edge                               WindowEdge
 	Files                              []string // below the root, with slashes: what an edit declares, what a command line writes; absolute: what an edit declares elsewhere
-	Background                         bool     // a command that goes on after its close
+	Background                         bool     // a command that runs on after its close
 }
 
 // WindowClass says what kind of work a window is about. A newer program may have others.
@@ -27,7 +27,7 @@ const (
 	WindowNone  WindowClass = iota // a point, as a prompt or a stop is
 	WindowEdit                     // a tool that declares the files it writes
 	WindowShell                    // a command line
-	WindowOther                    // any other tool: nobody knows what it writes
+	WindowOther                    // any other tool: what it writes is unknown
 )
 
 // WindowEdge says which end of work a window is. A newer program may have others.
@@ -64,8 +64,8 @@ const (
 	changedForm = 1
 )
 
-// AppendWindows appends the canonical bytes of windows in their order, as Checkpoint.Windows holds them: texts stand
-// once, times as differences. No windows append nothing.
+// AppendWindows appends the canonical bytes of windows in their order, as Checkpoint.Windows holds them: each text is there
+// once, times are differences. No windows append nothing.
 func AppendWindows(dst []byte, windows []Window) []byte {
 	if len(windows) == 0 {
 		return dst

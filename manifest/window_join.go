@@ -38,7 +38,7 @@ func BoundWindows(windows []Window) string {
 	return string(data)
 }
 
-// Lost is the window that stands for some, in order of time, that are left out; Summary says how many.
+// Lost is the window in place of some, in order of time, that are left out; Summary says how many.
 func Lost(windows []Window) Window {
 	n := 0
 	for _, w := range windows {

@@ -20,7 +20,7 @@ type Fork struct {
 	// Base is the checkpoint of the oldest attempt's prompt that is still there: what they have in common.
 	Base     project.Listed
 	Attempts []Attempt // oldest first
-	At       int       // N of the attempt that the tree stands at, as the log tells; 0: none
+	At       int       // N of the attempt whose state the tree has, by the log; 0: none
 }
 
 // Attempt is one prompt of a Fork and what became of it.
@@ -30,7 +30,7 @@ type Attempt struct {
 	End     *project.Listed // the newest checkpoint with its work, which may be its prompt's; nil: collected
 	Prompts int             // typed in it
 	Mixed   bool            // another attempt was at work in the same tree, so that its trees have both
-	Open    bool            // the tree stands at it: what came since End is its too
+	Open    bool            // the tree has its state: what came since End is its, too
 }
 
 // Began is when the attempt's prompt was typed.
@@ -139,7 +139,7 @@ func (r *reading) part(op *manifest.Operation, c *manifest.Checkpoint) bool {
 	return errors.Is(err, errPart)
 }
 
-// said joins the prompts of a session with those that the same was said before.
+// said joins the prompts of a session with those that have the same messages before them.
 func (r *reading) said(k sessionKey) error {
 	var own []manifest.Checkpoint
 	for _, c := range r.l.prompts {
@@ -169,7 +169,7 @@ func (r *reading) said(k sessionKey) error {
 }
 
 // common is the newest place that two states are in different attempts of, with the attempts' numbers; nil for none.
-// A state that is nil is the tree as it is now.
+// A state that is nil is the present tree.
 func (r *reading) common(x, y *manifest.Checkpoint) (f *Fork, a, b int, err error) {
 	var all [][]*manifest.Checkpoint
 	for _, m := range r.g.members() {

@@ -16,8 +16,8 @@ type Base struct {
 	Linear     bool  // without a Fork: one of the two came from the other, which is the base
 }
 
-// BaseOf finds the nearest state that two have in common; nil is the tree as it is now. Of two attempts of a place, that is
-// its base. Else it is the newest checkpoint that both came from: a restore goes on from what it went to. nil
+// BaseOf finds the nearest state that two have in common; nil is the present tree. Of two attempts of a place, that is
+// its base. Else it is the newest checkpoint that both came from: after a restore, that is the checkpoint to which it went. nil
 // where nothing is known of that: the log has lost it.
 func BaseOf(ctx context.Context, p *project.Project, x, y *manifest.Checkpoint) (base *Base, err error) {
 	_, err = with(ctx, p, func(r *reading) (*Fork, error) {

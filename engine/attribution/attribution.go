@@ -17,7 +17,7 @@ type Options struct {
 	// Lookback is how many checkpoints before From are read for calls that reach behind it; 0: some hundreds. Of fewer,
 	// a command that ran on from before them is not known.
 	Lookback int
-	// Now is the working tree; nil: nobody looked.
+	// Now is the working tree; nil: it was not looked at.
 	Now *Present
 }
 
@@ -46,7 +46,7 @@ type Attribution struct {
 	lasting   []*window // left in the background, and open
 	turns     []*window
 	turnReach []uint64
-	tells     map[source]bool // sessions that told of calls
+	tells     map[source]bool // sessions whose hooks report calls
 	whole     bool            // in the whole log
 	calls     map[callKey]*window
 	unnamed   map[source][]*window // of calls without an id, as they began

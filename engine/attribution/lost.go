@@ -135,7 +135,7 @@ func (a *Attribution) changedBefore(pt *point) (changed []manifest.Changed, whol
 	if pt.c.Changed != "" {
 		return changed, whole
 	}
-	// Nothing was written; or nobody could tell when, or of too many.
+	// Nothing was written; or the times are not known, or there are too many.
 	timed := a.o.Now != nil && len(a.o.Now.At) > 0
 	for _, other := range a.points {
 		timed = timed || other.c != nil && other.c.Changed != ""

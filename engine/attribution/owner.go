@@ -15,7 +15,7 @@ const (
 	early = 10 * time.Millisecond
 	// formatting is how long an edit's path belongs to it after its end.
 	formatting = time.Second
-	// brief is how long a command may run that names a path, for nobody else to have written it meanwhile.
+	// brief bounds the run of a command that names a path, if no other writer is to be possible meanwhile.
 	brief = time.Second
 	// unbelievable is how far a change time may lie behind the start of the scan that saw it.
 	unbelievable = time.Minute
@@ -40,7 +40,7 @@ type candidate struct {
 	*window
 	holds bool // the change time lies in it
 	names bool // it declares the path
-	sure  bool // and nobody had the time to write beside it
+	sure  bool // and no other writer had the time
 }
 
 // needed reports whether the interval is that of a directory which an edit had to make for its file: it was there when the
@@ -49,7 +49,7 @@ func (s *interval) needed(w *window) bool {
 	return s.made && w.edits() && slices.ContainsFunc(w.files, func(f string) bool { return strings.HasPrefix(f, s.path+"/") })
 }
 
-// sureOf reports whether a call that names a path left nobody the time to write it, too. What is written behind an edit
+// sureOf reports whether a call that names a path left no other writer the time to write it, too. What is written behind an edit
 // is a formatter's, or somebody's who was as quick; a command may run long, or the path be written before it, unseen.
 func (s *interval) sureOf(c *candidate) bool {
 	switch {
@@ -152,7 +152,7 @@ func decide(all []candidate, known, bound bool) Owner {
 	o.AlsoOutside = o.AlsoOutside || !sure
 	lead := all[0]
 	if known && !lead.holds {
-		// The last write was nobody's; theirs may lie under it.
+		// The last write is of unknown origin; theirs may be below it.
 		o.AlsoOutside = true
 		return o
 	}
@@ -223,8 +223,8 @@ func (a *Attribution) turnsOver(s interval) (found []*window) {
 	return found
 }
 
-// telling reports whether a session told of calls anywhere in the log: which part of it was read for the question does
-// not matter. What cannot be read tells of none.
+// telling reports whether a session reported calls anywhere in the log, not only in the part that was read for the
+// question. A log that cannot be read has none.
 func (a *Attribution) telling(of source) bool {
 	if a.tells[of] || a.whole || a.db == nil {
 		return a.tells[of]

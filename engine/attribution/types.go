@@ -77,7 +77,7 @@ type Version struct {
 	Entry      *manifest.Entry // nil: nothing there. Of a directory, kind and mode alone count
 }
 
-// ThenNow is the Seq of the working tree as it is now.
+// ThenNow is the Seq of the present working tree.
 const ThenNow = math.MaxUint64
 
 // Step is one change of a path, between two looks at it: To differs from From. An operation that brings an
@@ -92,7 +92,7 @@ type Step struct {
 	Owner
 }
 
-// Found reports whether nobody knows what was there before: the first look found it. An owner says who may have made a part
+// Found reports whether the state before the step is unknown: the first look found the path. An owner says who may have made a part
 // of it.
 func (s *Step) Found() bool { return s.From.Seq == 0 && s.From.Entry == nil }
 

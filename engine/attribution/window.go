@@ -68,8 +68,8 @@ type window struct {
 	old            bool
 	missed         []string // files that could not be looked at in front of it; "" for all of them
 	mixed          []string // files that it did not change alone
-	failed         bool     // an edit of which its agent said that it did nothing: no work
-	doubtful       bool     // an agent that tells of its calls and their ends told of none: it may have done nothing
+	failed         bool     // an edit that did nothing, as its agent reported: no work
+	doubtful       bool     // its agent reports calls and their ends, and reported none: the turn may have done nothing
 }
 
 func (w *window) edits() bool { return w.kind == edit }
@@ -126,10 +126,10 @@ type builder struct {
 	turn    map[source]*window
 	last    map[source]time.Time
 	lastSeq map[source]uint64
-	tells   map[source]bool // sessions that told of calls
-	told    map[toolOf]bool // of whose calls the ends are told of, too
+	tells   map[source]bool // sessions that report calls
+	told    map[toolOf]bool // tools whose ends of calls are reported, too
 	edits   map[string]bool // agents that tell of the ends of their edits
-	agents  map[string]bool // that told of calls, in any session
+	agents  map[string]bool // that report calls, in any session
 	prompt  map[source]Work // the newest: PromptID and Prompt
 	within  map[string]Work // by the id of what came into a running turn: the prompt of that
 	texts   map[string]string
@@ -202,7 +202,7 @@ func (b *builder) ask(l *line) {
 			l.Prompt = b.texts[l.PromptID]
 		}
 		if newest, ok := b.prompt[of]; ok && (newest.PromptID != "" && l.PromptID == newest.PromptID || !transcript.Typed(transcript.Agent(l.Agent), l.Prompt)) {
-			// Typed while the agent worked, or put in by the client: the turn goes on.
+			// Typed while the agent worked, or added by the client: the turn continues.
 			if l.PromptID != "" {
 				b.within[l.PromptID] = newest
 			}
@@ -225,8 +225,8 @@ func (b *builder) ask(l *line) {
 	}
 }
 
-// pause gives the windows of a source an end for now: it is theirs where no other is told of later. Of a call of
-// whose kind the agent tells the ends, another call is no end.
+// pause sets a provisional end on the source's open windows. It becomes final if no later event closes them. If the agent
+// reports the ends of calls of a kind, another call does not end such a call.
 func (b *builder) pause(of source, l line, loose bool) {
 	call := l.edge == opens || l.edge == closes
 	running := b.running[of]
@@ -263,7 +263,7 @@ func (b *builder) close(of source, l line, loose bool) {
 		if l.kind == none {
 			return
 		}
-		// Its beginning was not told: no earlier than the event before it.
+		// Its beginning was not reported: it is no earlier than the event before it.
 		w := &window{Work: l.Work, of: of, kind: l.kind, files: l.files, opened: l.seq, loose: loose, background: l.background, old: l.old}
 		if t, ok := b.last[of]; ok && t.Before(l.Start) && l.Start.Sub(t) < unending {
 			w.Start = t

@@ -15,8 +15,8 @@ type overtakenError struct {
 func (*overtakenError) Error() string { return "others have looked at the same in the meantime" }
 
 // overtaken is an *overtakenError where a checkpoint with another tree was committed since the look at this one began.
-// Behind it in the log, what it saw later would be taken back by nobody. Which of the two saw a path later is not known; where they
-// agree, it does not matter. The caller holds the append lock.
+// If this one followed it in the log, it would seem to take back what that one saw later. Which of the two saw a path later is not
+// known; where they agree, it does not matter. The caller holds the append lock.
 func (c *Captured) overtaken() error {
 	last, err := c.p.Store.Last()
 	if err != nil || last.Seq == c.after {

@@ -103,7 +103,7 @@ func (n *Preimage) entry(tx *commit.Tx) (manifest.Entry, error) {
 	return manifest.Entry{Kind: kind, Mode: n.Mode, ID: id, Size: uint64(size)}, err
 }
 
-// scopesNow are the rules in force, with the rule files as they are on disk.
+// scopesNow are the rules in force, with the rule files on disk.
 func scopesNow(p *project.Project) (*rules.Scopes, error) {
 	rs, err := rules.Gather(p, conversation.Kept(p), false)
 	if err != nil {

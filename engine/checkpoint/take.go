@@ -26,7 +26,7 @@ type Options struct {
 	// checkpoint, new messages in the conversation; either, if both are asked for.
 	OnlyIfChanged, OnlyIfSaid bool
 
-	// ID is that of the checkpoint, where somebody was told it before it was taken; zero: a new one.
+	// ID is that of the checkpoint, where it was given out before it was taken; zero: a new one.
 	ID manifest.CheckpointID
 
 	// By is what the agent's hook knows. Its zero value means the session that a
@@ -41,15 +41,15 @@ type Saved struct {
 	Skipped    bool              // nothing had changed that was asked for: there is no new record
 	Partial    []problem.Problem // paths that should have been captured and were not
 	TooLarge   []problem.Problem // files over the setting maxFileSize, which are not captured
-	Instead    []problem.Problem // what stands where the checkpoint before has a file, and cannot be captured
+	Instead    []problem.Problem // what is where the checkpoint before has a file, and cannot be captured
 	Elapsed    time.Duration
 	// Of a checkpoint without any file, a path that a rule left out, and the rule:
-	// a project whose own rules exclude everything should be told so.
+	// a project whose own rules exclude everything is worth a message.
 	Ignored, IgnoredBy string
 
 	Before uint64                    // sequence number of the checkpoint before
 	Safety bool                      // that one is a safety checkpoint: an operation may have followed it
-	Held   *account.HeldConversation // where the session's next capture goes on
+	Held   *account.HeldConversation // where the session's next capture continues
 
 	Beside  *conversation.ChosenSession // whose conversation it holds, where that had to be found out
 	Unclear error                       // why it holds none, where more than one could be meant
@@ -96,7 +96,7 @@ func Take(ctx context.Context, p *project.Project, o TakeOptions) (*Saved, error
 	defer release()
 	options := CaptureOptions{noIgnore: o.NoIgnore, Rehash: o.Rehash, late: o.Since, start: o.Start}
 	if !o.Since.IsZero() {
-		// The conversation goes on while a long scan runs: it is captured first.
+		// The conversation grows while a long scan runs: it is captured first.
 		options.first = func(c *Captured) error {
 			_, err := c.conversation(ctx, o.By)
 			return err
@@ -122,8 +122,8 @@ func Take(ctx context.Context, p *project.Project, o TakeOptions) (*Saved, error
 	}
 }
 
-// maxLooks is how often a save looks at the tree because others came between. The last look counts, whoever came:
-// no work is lost by that, but whose it is may be told wrongly.
+// maxLooks is how often a save looks at the tree because others came between. The last look counts in any case:
+// no work is lost by that, but its author may be wrong.
 const maxLooks = 5
 
 // save makes a captured tree a checkpoint. With again, its error is an *overtakenError where the tree has to be looked at again.

@@ -94,7 +94,7 @@ func touchOnce(ctx context.Context, p *project.Project, o *TouchOptions, again b
 // Looked is what a look could not tell, by path.
 type Looked struct {
 	Unseen []string // what it is
-	Mixed  []string // that nobody but the call changed it
+	Mixed  []string // that the call alone changed it
 }
 
 // toucher is one call of Touch.
@@ -292,8 +292,8 @@ func (t *toucher) read(dir rootfs.Dir, name string, was *manifest.Entry) (*manif
 // maxExplained is the largest text, in bytes, that is looked at for what the call did not make.
 const maxExplained = 1 << 20
 
-// explained reports whether the call made the one entry's content of the other's. known is false where nobody can tell: it
-// is too large, or cannot be read. What says which text it writes removes nothing.
+// explained reports whether the call made the one entry's content of the other's. known is false for content that
+// is too large, or cannot be read. A call that gives the text it writes removes nothing.
 func (t *toucher) explained(was, is *manifest.Entry) (alone, known bool) {
 	if is == nil {
 		return false, true

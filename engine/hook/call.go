@@ -161,8 +161,8 @@ func (c *Call) begin() {
 	e, start := &c.Event, c.Event.Time.UTC()
 	c.note(c.export())
 	if r := c.sessionRecord(); r != nil && c.session.Registered == "" && (e.Source == "fork" || e.Source == "resume" && r.Parent != "") {
-		// The agent has forked a session itself: this one has its conversation. After clear it has not. Of which one, it
-		// may not say: most often of the newest, and what that is told of files holds for all.
+		// The agent has forked a session itself: this one has its conversation. After clear it has not. It may not name
+		// the origin: most often that is the newest, and its notices about files are true for all.
 		from := r.Parent
 		if from == "" {
 			from = c.newest(r.Agent)
@@ -170,7 +170,7 @@ func (c *Call) begin() {
 		c.note(notice.Inherit(context.Background(), c.Env, r.Agent, from, r.ID))
 	}
 	c.note(c.nameSession())
-	if e.By.Session != "" && e.Source != "compact" { // a compaction belongs to a turn, and nobody chose it
+	if e.By.Session != "" && e.Source != "compact" { // a compaction belongs to a turn, and was not chosen
 		c.Project.NoteOpened(project.OpenedSession{Agent: e.By.Agent, Session: e.By.Session, Time: start})
 	}
 	c.sweep()

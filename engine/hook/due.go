@@ -17,8 +17,8 @@ func (c *Call) due() (bool, error) {
 	case c.Event.Moment == "":
 		return false, nil
 	case !set.FiresAt(c.Event.Moment):
-		// Where several sessions work side by side, each shell command is between two checkpoints: else nobody could
-		// tell later which of them changed what. A tier that has none before shell commands has none after them.
+		// Where several sessions work side by side, each shell command is between two checkpoints: otherwise it would
+		// not be known later which of them changed what. A tier that has none before shell commands has none after them.
 		return c.Event.Moment == settings.PostShell && set.FiresAt(settings.PreShell) && c.othersActive(), nil
 	case !c.heldBack(set), c.unreported():
 		return true, nil

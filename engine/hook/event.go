@@ -8,7 +8,7 @@ import (
 )
 
 // Event is what an agent reports, in the words that all agents share. Any field may be empty;
-// texts come from the agent as they are.
+// texts come from the agent unchanged.
 type Event struct {
 	Time   time.Time // when the hook began
 	By     conversation.Trigger

@@ -64,8 +64,8 @@ func (c *Call) Open(ctx context.Context) error {
 	return err
 }
 
-// place decides where the session's project is looked for. It reports whether the session goes on in another directory
-// than the one before.
+// place decides where the session's project is looked for. It reports whether the session continues in another directory
+// than before.
 func (c *Call) place(ctx context.Context) (moved bool, err error) {
 	s, e := &c.session, &c.Event
 	dir, exact := e.Dir, e.Exact

@@ -50,7 +50,7 @@ const (
 )
 
 // save saves for a hook. It returns within the deadline, or a little after
-// where the machine is slow: what is not done by then goes on in a detached
+// where the machine is slow: what is not done by then is continued in a detached
 // process, whose checkpoint is that of the same time but for what it marks as
 // late. By the time that it returns, the files in Edits are in the
 // checkpoint, or beside it.

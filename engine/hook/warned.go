@@ -13,7 +13,7 @@ import (
 )
 
 // warnedName is the file of the account that remembers in which directories the
-// person was told that nothing is captured there: one hash a line, newest last.
+// person got the warning that nothing is captured there: one hash a line, newest last.
 // It can be lost at any time.
 const warnedName = "warned"
 

@@ -28,7 +28,7 @@ type Blamed struct {
 	Runs  []BlameRun
 }
 
-// BlameRun is lines that stand together and came with the same step.
+// BlameRun is adjacent lines that came with the same step.
 type BlameRun struct {
 	Start, Count int // the first line's index, from 0, and how many
 	// Step is what brought them; nil: they were there in the oldest version that is known.

@@ -205,7 +205,7 @@ func (b *blaming) read(entries []*manifest.Entry, add func(weave.Version)) error
 	return nil
 }
 
-// forgotten reports whether a step is the first look behind what was forgotten of its path: it tells of nobody's work.
+// forgotten reports whether a step is the first look behind what was forgotten of its path: it shows no session's work.
 func (b *blaming) forgotten(s *attribution.Step) (bool, error) {
 	if s.From.Entry != nil || s.Class == attribution.Declared || s.Class == attribution.Operation {
 		return false, nil // it is known what was there

@@ -151,7 +151,7 @@ func (c *comparison) sort(base oid.ID, a, b []FileDiff) (*Comparison, error) {
 			return nil, err
 		}
 		a, b = uncopied(a), uncopied(b)
-		// A rename to a path that the other side made otherwise is told as what happened to both paths.
+		// A rename to a path that the other side made otherwise is reported as what happened to both paths.
 		for again := true; again; {
 			clashA, clashB := clashes(a, b), clashes(b, a)
 			a, b = dissolve(a, plainA, clashA), dissolve(b, plainB, clashB)

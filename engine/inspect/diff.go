@@ -41,7 +41,7 @@ type FileDiff struct {
 	Hidden          bool // the content differs, and is not shown since it is precious
 	Added, Deleted  int  // lines, with Patch
 	Hunks           int  // with Patch
-	// Instead is what stands there now, where it is deleted and cannot be captured; zero for nothing.
+	// Instead is what is there now, where it is deleted and cannot be captured; zero for nothing.
 	Instead problem.Problem
 }
 

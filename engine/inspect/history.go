@@ -138,7 +138,7 @@ func (h *historian) newest() (*manifest.Checkpoint, error) {
 }
 
 // now compares the working tree with the newest checkpoint. It looks at the directories of the path
-// alone where that is enough, and the stat cache stands for that checkpoint.
+// alone where that is enough, and the stat cache has that checkpoint.
 func (h *historian) now(newest *manifest.Checkpoint) (from string, dir bool, err error) {
 	path := h.o.Path
 	old, err := EntryAt(h.p.LoadDir, newest.Root, path)

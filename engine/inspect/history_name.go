@@ -96,7 +96,7 @@ func onlyMatch(ctx context.Context, p *project.Project, db *manifest.DB, arg pat
 // NameEver is a name that a directory has, or had in some checkpoint.
 type NameEver struct {
 	Name string
-	Dir  bool // it is known by what is below it; an empty directory is not told from a file
+	Dir  bool // it is known by what is below it; an empty directory cannot be distinguished from a file
 }
 
 // NamesEver lists the names that a directory ("" is the root) ever had in a checkpoint.

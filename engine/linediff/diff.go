@@ -82,7 +82,7 @@ func (c *comparison) gap(a, aEnd, b, bEnd int) {
 		options = append(options, diff.Fast())
 	}
 	for _, h := range diff.Hunks(c.x[a:aEnd], c.y[b:bEnd], options...) {
-		// A hunk is what stands together; that nothing the same stands in it is seen to here.
+		// A hunk is adjacent changes; equal lines within it are taken out here.
 		at := Change{a + h.PosX, a + h.PosX, b + h.PosY, b + h.PosY}
 		for _, e := range h.Edits {
 			switch e.Op {
@@ -127,7 +127,7 @@ func (c *comparison) add(n Change) {
 	c.changes = append(c.changes, n)
 }
 
-// pin is a line of each text that stands for the other.
+// pin is a line of each text that corresponds to the other.
 type pin struct{ a, b int32 }
 
 // pins are the lines that occur once in both texts, as many of them as are in the same order in both.
@@ -179,7 +179,7 @@ func (s *scratch) longestRising(pins []pin) []pin {
 	before := slices.Grow(s.before[:0], len(pins))[:len(pins)]
 	for i, p := range pins {
 		k := len(ends)
-		if k > 0 && pins[ends[k-1]].b > p.b { // else it goes on where the longest ends
+		if k > 0 && pins[ends[k-1]].b > p.b { // else it continues where the longest ends
 			k, _ = slices.BinarySearchFunc(ends, p.b, func(end, b int32) int { return int(pins[end].b - b) })
 		}
 		before[i] = -1

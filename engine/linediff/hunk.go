@@ -2,7 +2,7 @@ package linediff
 
 import "strings"
 
-// Hunk are changes that stand near each other, and the lines around them: lines A to AEnd of the first text
+// Hunk are changes that are near each other, and the lines around them: lines A to AEnd of the first text
 // and B to BEnd of the second, counted from 0.
 type Hunk struct {
 	A, AEnd int

@@ -114,7 +114,7 @@ func Merged[L any](parts []Part, ours, theirs []L) []L {
 	return out
 }
 
-// Labels stand behind the marks of a conflict; empty for none.
+// Labels follow the marks of a conflict; empty for none.
 type Labels struct{ Ours, Base, Theirs string }
 
 // Markers writes a conflict's three sides as git's diff3 style does. A last line without a line feed gets

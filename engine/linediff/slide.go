@@ -7,7 +7,7 @@ import "strings"
 const maxSlide = 200
 
 // slide moves each change that only adds, or only takes away, within the lines where it means the
-// same: the function whose closing brace stands on both sides is cut out whole. A change that
+// same: a function whose closing brace is on both sides is cut out whole. A change that
 // comes to touch its neighbour is joined with it.
 func slide(a, b text, changes []Change) []Change {
 	x, y := a.names, b.names
@@ -91,7 +91,7 @@ func (s *slider) down(c Change, n int) bool {
 }
 
 // best is the move, from low to high, after which the change begins and ends where people cut: before lines
-// that stand furthest left, and best after an empty one; else as far down as it goes.
+// that are furthest left, and best after an empty one; else as far down as it goes.
 func (s *slider) best(c Change, low, high int) int {
 	if low == high {
 		return low

@@ -40,7 +40,7 @@ func Rename(ctx context.Context, p *project.Project, c manifest.Checkpoint, name
 	})
 }
 
-// mark commits the mark that decide makes of a checkpoint as it is now, nil for none.
+// mark commits the mark that decide makes of the present state of a checkpoint, nil for none.
 func mark(ctx context.Context, p *project.Project, c manifest.Checkpoint, decide func(*manifest.DB, manifest.Checkpoint) (*manifest.Mark, error)) error {
 	if err := p.Writing(ctx); err != nil {
 		return err

@@ -130,7 +130,7 @@ func (k *known) lost(ctx context.Context, p *project.Project) (damage []Damage, 
 	}
 	missing := func(id manifest.CheckpointID, at time.Time, what string) {
 		if !there[id] {
-			there[id] = true // said once
+			there[id] = true // reported once
 			damage = append(damage, Damage{Checkpoint: id, Reason: fmt.Sprintf("it is lost: it was saved on %s%s", at.Local().Format(time.DateTime), what)})
 		}
 	}

@@ -20,7 +20,7 @@ type Retention struct {
 	half    bool // never remove more than half: an automatic sweep
 
 	points    *points // what pi's users have set; nil: nothing
-	sizeUnset bool    // maxSize is nobody's choice: it takes nothing of pi's
+	sizeUnset bool    // maxSize was not chosen: it takes nothing of pi's
 }
 
 func retentionOf(s *settings.Settings, o GCOptions) Retention {
@@ -137,7 +137,7 @@ func (r Retention) ageAt(all []manifest.Checkpoint, ages []time.Duration) func(t
 	}
 }
 
-// thins reports whether another checkpoint already stands for this one's hour
+// thins reports whether another checkpoint is already kept for this one's hour
 // (in the last week) or day (before that). The newest of each stays.
 func thins(t time.Time, age time.Duration, hours, days map[int64]bool) bool {
 	slot, seen := t.Unix()/3600, hours

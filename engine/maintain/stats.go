@@ -19,7 +19,7 @@ type Stats struct {
 	Checkpoints, Objects  int64            // safety checkpoints included
 	Safety                int64            // of these
 	Bytes                 map[string]int64 // on disk, by kind: packs, indexes, manifests, head, other
-	RawBytes, StoredBytes int64            // of all objects: as they were, as they are kept
+	RawBytes, StoredBytes int64            // of all objects: uncompressed, and in the store
 	PerCheckpoint         []CheckpointBytes
 	Largest               []PathBytes // the paths that take most, largest first
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
-// textMark marks a text out of what was said: each match is replaced by as many
+// textMark removes a text from messages: each match is replaced by as many
 // bytes of a mark, so that JSON stays JSON and every offset what it was.
 type textMark struct{ pattern *regexp.Regexp }
 
@@ -45,7 +45,7 @@ func parts(data []byte) iter.Seq2[[]byte, bool] {
 				data = data[end:]
 				continue
 			}
-			// Plain text goes on to the next line that is JSON: a match may go across lines.
+			// Plain text extends to the next line that is JSON: a match may go across lines.
 			for end < len(data) && data[end] != '{' {
 				i := bytes.IndexByte(data[end:], '\n')
 				if i < 0 {
@@ -91,7 +91,7 @@ func (m textMark) json(line []byte) (n int) {
 	return n
 }
 
-// text marks a text, as it is and as it reads when escapes are undone, from a level on.
+// text marks a text, raw and with its escapes undone, from a level on.
 func (m textMark) text(raw []byte, level int) (n int) {
 	var ranges [][2]int
 	d := decodedText{text: raw}

@@ -12,7 +12,7 @@ import (
 // Move is a conversation that an operation brought to an earlier place.
 type Move struct {
 	From, To Session   // the same where it was rewritten in place; else To is a fork
-	Until    time.Time // when the newest of what it holds was said
+	Until    time.Time // of the newest message that it holds
 	// Files is of when the files are that went to that place with it; zero where not all of them did.
 	Files time.Time
 }
@@ -26,7 +26,7 @@ func (m *Move) concerns(q *queued) bool {
 	return q.State.IsZero() || q.State.Before(m.Until) // else they have all that the conversation knows
 }
 
-// untold are those of a store's notices that the moved conversation does not hold, and is to be told, by their operations.
+// untold are the operations of those notices of a store that the moved conversation does not hold and has to get.
 func (m *Move) untold(all []queued, store string) map[uint64]bool {
 	untold := map[uint64]bool{}
 	for i := range all {
@@ -45,8 +45,8 @@ func (m *Move) untold(all []queued, store string) map[uint64]bool {
 	return untold
 }
 
-// follow brings the queues to where the conversation is. What it was told with a prompt that it does not hold any more waits
-// again, and a fork is told what its origin still was to be told. What waits in place and is out of date is so until the
+// follow brings the queues to where the conversation is. A notice that came with a prompt which it does not hold any more waits
+// again, and a fork gets the notices that its origin had yet to get. What waits in place and is out of date is so until the
 // operation is taken back.
 func (m *Move) follow(ctx context.Context, p *project.Project, operation uint64) error {
 	store, file := p.ID.String(), account.NoticeFile(p.Env, m.From.Agent, m.From.ID)

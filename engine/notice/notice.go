@@ -15,8 +15,8 @@ type Notice struct {
 	Time      time.Time              `json:"time"` // of the operation
 	// State is the time of the checkpoint that the files were brought to; zero where there is none.
 	State time.Time `json:"state,omitzero"`
-	// Agent and Session are whose work was taken back, or whose prompts Prompts are; "" where that is
-	// nobody's in particular. That session gets the notice whenever it was active.
+	// Agent and Session are whose work was taken back, or whose prompts Prompts are; "" if there is
+	// no such session. That session gets the notice whenever it was active.
 	Agent   string `json:"agent,omitempty"`
 	Session string `json:"session,omitempty"`
 	// Prompts are the prompts of the turns that were taken back, the oldest first. Only the text for Session quotes them.
@@ -49,7 +49,7 @@ const (
 // Kept is a part of a file that was to be taken back, and stayed since others have built on it.
 type Kept struct {
 	Path string `json:"path"`
-	From int    `json:"from,omitempty"` // lines as they are now, from 1; 0: the whole file
+	From int    `json:"from,omitempty"` // present lines, from 1; 0: the whole file
 	To   int    `json:"to,omitempty"`
 }
 

@@ -11,7 +11,7 @@ const (
 
 // File is one side of a pair.
 type File struct {
-	Path string // with /, bytes as they are
+	Path string // with /, unchanged bytes
 	Mode uint32 // one of git's
 	Key  string // two files with the same key have the same content
 	Size int64  // bytes; of a symlink, of its target

@@ -228,7 +228,7 @@ func (w *writer) lines(a, b []string, changes []linediff.Change) {
 	}
 }
 
-// WriteHunk writes one hunk with its head; heading, which may be empty, stands at the head's end.
+// WriteHunk writes one hunk with its head; heading, which may be empty, is the head's end.
 func WriteHunk(out *strings.Builder, a, b []string, hunk linediff.Hunk, heading string) {
 	out.WriteString("@@ -")
 	writeRange(out, hunk.A, hunk.AEnd)
@@ -271,7 +271,7 @@ func writeLines(out *strings.Builder, mark byte, lines []string) {
 	}
 }
 
-// headings finds the line that a hunk stands under: the last before it that begins with a letter. Hunks
+// headings finds the line above a hunk that names its function: the last before it that begins with a letter. Hunks
 // are asked for in order, so that each line is looked at once.
 type headings struct {
 	lines []string

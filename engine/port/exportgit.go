@@ -286,8 +286,8 @@ func gitMode(e manifest.Entry) string {
 	return "100644"
 }
 
-// gitMessage is a checkpoint's commit message: its permanent number and what it is about; what was
-// said; and what finds it again.
+// gitMessage is a checkpoint's commit message: its permanent number and its subject; the
+// prompt; and what identifies it.
 func gitMessage(c manifest.Checkpoint) string {
 	title := c.Description
 	if title == "" {

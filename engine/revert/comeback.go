@@ -57,7 +57,7 @@ func (t *trails) moveAgain() {
 	}
 }
 
-// holds reports whether what went from a path is what had come there, and nobody knows where to.
+// holds reports whether what went from a path is what had come there, and its place now is unknown.
 func (t *trails) holds(from, came place) bool {
 	f := t.files[from.path]
 	if _, renamed := t.went[from]; f == nil || renamed {

@@ -12,7 +12,7 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// reasonChangedSince is why most places stay; who did it is said beside it.
+// reasonChangedSince is why most places stay; the author of the change is reported beside it.
 const reasonChangedSince = "it was changed again since"
 
 // conflictOf says what a block is about, and what was chosen for it.
@@ -101,7 +101,7 @@ func (v *reverting) wholeConflict(f *fileRevert, links []work.Link, others []*at
 	}
 }
 
-// keepWhole leaves a path as it is, since what others made is in the way.
+// keepWhole leaves a path unchanged, since the work of others is in the way.
 func (f *fileRevert) keepWhole(v *reverting, reason string) {
 	c := RevertConflict{Path: f.path, Reason: reason, Key: conflictKey(f.path, nil, nil)}
 	switch c.Choice = v.choice(c.Key); c.Choice {

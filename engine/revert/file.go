@@ -388,7 +388,7 @@ func (v *reverting) weave(links []work.Link) (w *weave.Weave, err error) {
 }
 
 // register finds what a path without lines becomes: what others set last. Content that others set after the
-// work may be made of it, which nobody can tell.
+// work may be made of it; that cannot be known.
 func (v *reverting) register(f *fileRevert, links []work.Link) {
 	value, before := links[0].Entry, links[0].Entry
 	var mine bool // the work set it

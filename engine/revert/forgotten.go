@@ -7,7 +7,7 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// forgotten are the files there whose history was forgotten since the work began: nobody knows whether it changed them.
+// forgotten are the files there whose history was forgotten since the work began: it is not known whether it changed them.
 func (v *reverting) forgotten() (paths []string, err error) {
 	var from uint64
 	switch {

@@ -33,8 +33,8 @@ type reverting struct {
 	who      *attribution.Attribution
 	work     *work.Chosen
 	files    []*fileRevert          // by path
-	held     map[string][]heldLines // by the path as it is now
-	gone     *work.StatesGoneError  // what is said where it was; nil: no state was removed before the oldest
+	held     map[string][]heldLines // by the present path
+	gone     *work.StatesGoneError  // the error for work from that time; nil: no state was removed before the oldest
 	before   []*SharedPath          // what the work could have written in front of the oldest state
 	skips    []problem.Problem
 	turns    map[work.RevertedTurn]int
@@ -198,7 +198,7 @@ func (v *reverting) chosenExist(paths []string) error {
 	return pathspec.MatchSome(v.Tx.Load, others, v.Now)
 }
 
-// present is the tree as it is, with what hooks have left since the newest checkpoint.
+// present is the present tree, with what hooks have left since the newest checkpoint.
 func (v *reverting) present() (*attribution.Present, error) {
 	newest, err := v.NewestCheckpoint()
 	if err != nil {
@@ -232,7 +232,7 @@ func (v *reverting) unread(f *fileRevert) error {
 	return nil
 }
 
-// skipUnread notes why a path stays as it is, which should have been reverted.
+// skipUnread notes why a path that should have been reverted stays unchanged.
 func (v *reverting) skipUnread(path string) {
 	p := problem.Problem{Path: path, Reason: "it cannot be read as it is now"}
 	for _, found := range v.Scan.Problems {
@@ -417,7 +417,7 @@ func (v *reverting) choices(plan *treeio.Plan) string {
 	return string(lines)
 }
 
-// statesThere refuses work that lies in front of every state: nobody knows what was there before. What it could have written
+// statesThere refuses work that is older than every state: what was there before is unknown. What it could have written
 // there, and others, stays.
 func (v *reverting) statesThere() error {
 	oldest := v.who.Oldest()
@@ -488,8 +488,8 @@ func (v *reverting) doneBefore(l *attribution.Lost) bool {
 	return false
 }
 
-// beginningsThere refuses work on a path of which nobody knows what it was before: a touch tells what a call left, and
-// the states in front of it were removed.
+// beginningsThere refuses work on a path whose state before is unknown: a touch has what a call left, and
+// the states before it were removed.
 func (v *reverting) beginningsThere(paths []string, steps map[string][]attribution.Step) error {
 	if v.gone == nil {
 		return nil

@@ -17,7 +17,7 @@ import (
 // outcome is what becomes of a trail.
 type outcome struct {
 	*trail
-	f    *fileRevert // what is said of it; f.to is what it becomes
+	f    *fileRevert // the result for it; f.to is what it becomes
 	name string      // under which
 }
 
@@ -158,7 +158,7 @@ func (v *reverting) decideTrail(o *outcome) error {
 }
 
 // settleNames sees to it that no two files come to one name, and none to one that is taken: such a file stays
-// as it is.
+// unchanged.
 func (v *reverting) settleNames(list []*outcome, paths map[string]*fileRevert) error {
 	for again := true; again; {
 		again = false

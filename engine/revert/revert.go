@@ -37,7 +37,7 @@ type Reverted struct {
 	Conflicts []RevertConflict    // with what was chosen
 	Kept      []KeptPart          // what stays although it was to go
 	Shared    []SharedPath        // several could have made it: it stays, or goes with IncludeShared
-	Shell     []ShellWork         // commands whose changes go: what a person wrote meanwhile is not told from them
+	Shell     []ShellWork         // commands whose changes go: what a person wrote meanwhile cannot be distinguished from them
 	Near      []NearPart          // beside what goes, others changed something
 	// NotCovered are files there that the work wrote and that the rules leave out of every state: they stay.
 	NotCovered []string
@@ -46,7 +46,7 @@ type Reverted struct {
 	// Forgotten are files there whose history was forgotten since the work began: they stay, whoever wrote them.
 	Forgotten []string
 	Moved     map[string]string // a rename that is taken back with later edits: new path to old
-	MovedAsIs map[string]string // one of a file that nobody has written since
+	MovedAsIs map[string]string // one of a file that has not been written since
 	Back      int               // with this many prompts of its session the conversation could go back behind it, too; 0: it could not
 }
 
@@ -59,7 +59,7 @@ type MergedPath struct {
 // RevertConflict is a place where others built on what is to go.
 type RevertConflict struct {
 	Path        string
-	From, To    int      // lines as they are now, from 1; both 0: the file as a whole. To < From: between two lines
+	From, To    int      // present lines, from 1; both 0: the file as a whole. To < From: between two lines
 	Now, Before []string // lines with their ends; of a whole file, and of one that is precious, none
 	Reason      string
 	By          []attribution.Work // who built on it; Class outside is Work without a session
@@ -97,11 +97,11 @@ type ShellWork struct {
 // NearPart is a change of others that touches what goes.
 type NearPart struct {
 	Path     string
-	From, To int // lines of what goes, as they are now
+	From, To int // present lines of what goes
 	By       []attribution.Work
 }
 
-// ConflictError: others built on what is to go, and nobody said what becomes of that. Nothing was changed.
+// ConflictError: others built on what is to go, and no choice was given for that. Nothing was changed.
 type ConflictError struct{ Reverted *Reverted }
 
 func (e *ConflictError) Error() string {
@@ -135,7 +135,7 @@ func Revert(ctx context.Context, p *project.Project, o Options) (*Reverted, erro
 	return out, nil
 }
 
-// notice is what agents are told of a revert, beside its files.
+// notice is what the notice of a revert has beside its files.
 func (r *Reverted) notice() (n notice.Notice) {
 	for _, t := range r.Turns {
 		n.Agent, n.Session = t.Agent, t.Session

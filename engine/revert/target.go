@@ -13,7 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// target is the tree as it is to be. What cannot be together there stays as it is now.
+// target is the tree after the revert. Paths that cannot be there together stay unchanged.
 func (v *reverting) target() (oid.ID, error) {
 	for {
 		root, again, err := v.tryTarget()

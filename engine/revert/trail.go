@@ -149,7 +149,7 @@ func (t *trails) look(s *attribution.Step) error {
 	if err := t.pair(own, true, true); err != nil || len(every) == len(own) {
 		return err
 	}
-	// What another's edit is told to have made of the old name, or of the new one, a command may have moved.
+	// What another's edit reports to have made of the old name, or of the new one, a command may have moved.
 	if err := t.pair(every, true, false); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func Init(ctx context.Context, o stores.InitOptions) (p *project.Project, saved 
 		}
 		maintain.CatchUp(ctx, p) // what only its mirror has was saved
 		if last, err := p.Store.Last(); err != nil || last.Seq != 0 {
-			return p, nil, false, nil // what is wrong with the log is said by whoever reads it
+			return p, nil, false, nil // the next reader of the log reports what is wrong with it
 		}
 	}
 	if saved, err = Save(ctx, p, checkpoint.Options{Description: "first checkpoint"}); err != nil {

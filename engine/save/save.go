@@ -12,7 +12,7 @@ import (
 
 // Save takes a checkpoint of the whole tree. It returns when the checkpoint is
 // durable. Paths that could not be captured are in Partial; they void nothing, and
-// neither does a session that cannot be told, unless the person named it.
+// neither does a session that is not known, unless the person named it.
 func Save(ctx context.Context, p *project.Project, o checkpoint.Options) (*checkpoint.Saved, error) {
 	if err := p.Writing(ctx); err != nil { // before all that looks into a store which is gone
 		return nil, err
@@ -25,7 +25,7 @@ func Save(ctx context.Context, p *project.Project, o checkpoint.Options) (*check
 			return nil, unclear
 		}
 	}
-	_ = restore.ClearUp(ctx, p) // what cannot be cleared is told of by every command, and voids no save
+	_ = restore.ClearUp(ctx, p) // every command reports what cannot be cleared, and it voids no save
 	saved, err := checkpoint.Take(ctx, p, checkpoint.TakeOptions{Options: o})
 	if err == nil {
 		saved.Beside, saved.Unclear = beside, unclear

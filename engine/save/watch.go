@@ -33,7 +33,7 @@ type WatchOptions struct {
 	Started func(root string, directories int) // directories: 0 where it looks from time to time
 	Looking func(why error)                    // it only looks from now on; nil: as asked
 	Saved   func(*checkpoint.Saved)
-	Failed  func(error) // a save; the next change tries it again. The same error is told once
+	Failed  func(error) // a save; the next change tries it again. The same error is reported once
 }
 
 // AlreadyWatchedError: another process watches the project.
@@ -48,7 +48,7 @@ const WatchTool = "watch"
 
 const (
 	watchLockName = "watch"
-	watchLookAll  = 5 * time.Minute        // however still it seems, it looks: nobody tells of rules in the home directory
+	watchLookAll  = 5 * time.Minute        // it looks even without events: rules in the home directory cause none
 	watchRetry    = 10 * time.Second       // after a save that failed
 	watchGitPause = 500 * time.Millisecond // while git has its index locked
 	watchGitMost  = time.Minute            // a lock that is older was left behind
@@ -97,7 +97,7 @@ type watching struct {
 	WatchOptions
 	ctx    context.Context
 	root   string
-	failed string // what Failed was told last
+	failed string // the last text that Failed got
 	saves  int
 }
 
@@ -229,7 +229,7 @@ func (w *watching) follow() error {
 			}
 			end()
 			t, end = fresh, freshEnd
-			timer.Reset(w.Pace.Least + w.Pace.Quiet) // what came while nobody watched
+			timer.Reset(w.Pace.Least + w.Pace.Quiet) // what came while it did not watch
 		}
 	}
 }
@@ -282,7 +282,7 @@ func (w *watching) look() error {
 	}
 }
 
-// seen is the tree as it is now; zero where it cannot be looked at.
+// seen is the present tree; zero where it cannot be looked at.
 func (w *watching) seen() (oid.ID, error) {
 	if info, err := os.Stat(w.root); err != nil || !info.IsDir() {
 		return oid.ID{}, watch.ErrGone

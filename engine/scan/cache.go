@@ -83,7 +83,7 @@ func (h *Cache) Stamp() Stamp {
 	return h.stamp
 }
 
-// Root is the root manifest that the stat cache stands for.
+// Root is the root manifest whose files the stat cache has.
 func (h *Cache) Root() oid.ID {
 	if h == nil {
 		return oid.ID{}

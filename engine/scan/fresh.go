@@ -16,7 +16,7 @@ const (
 	openAge = 200 * time.Millisecond
 	// emptyAge is the same for one that is empty too: mostly it was emptied to be filled.
 	emptyAge = time.Second
-	// writeRate is how fast a single write call goes on at least, in bytes per
+	// writeRate is the least speed of a single write call, in bytes per
 	// second: the ctime that it leaves is of its beginning.
 	writeRate = 256 << 20
 	// settleTime is for how long at most a scan waits for files to come to rest.
@@ -39,7 +39,7 @@ type reading struct {
 	st    stat          // before it; zero: not captured, or not as a file
 	torn  bool          // it changed meanwhile
 	doubt bool          // a write may have been under way that the status does not show
-	wait  time.Duration // until that can be told
+	wait  time.Duration // until that is known
 }
 
 // fresh is a file that is to be looked at again when the rest of the tree is done.

@@ -114,7 +114,7 @@ func typeOf(m os.FileMode) uint32 {
 	return 0o020000 // a device, or what is none of these
 }
 
-// statOf is what package os says of a path. Where the system tells no change time, that of the content stands for it, so that an
+// statOf is what package os says of a path. Where the system has no change time, that of the content is used, so that an
 // edit which puts it back is not seen.
 func statOf(info os.FileInfo) stat {
 	i := rootfs.InfoOf(info)

@@ -14,10 +14,10 @@ import (
 const (
 	// binaryHead is how many bytes of a file tell whether it is binary: one of them is NUL, as git and diff see it.
 	binaryHead = 8000
-	// maxHits is how many lines of one content are told apart, and hitBytes what of their text is kept.
+	// maxHits is how many lines of one content are distinguished, and hitBytes how much of their text is kept.
 	maxHits  = 1 << 18
 	hitBytes = 16 << 20
-	// maxText is what is kept of one line: what stands around the match.
+	// maxText is what is kept of one line, around the match.
 	maxText = 4 << 10
 	// maxLine is how much of a line without an end is searched at once, overlap how much of it twice.
 	maxLine = 8 << 20
@@ -39,7 +39,7 @@ func (h *hit) size() int { return len(h.text) + 48 }
 // hits are the distinct lines of a content that match.
 type hits struct {
 	lines []hit
-	more  bool // there are more than are told apart
+	more  bool // there are more than are distinguished
 	bytes int  // that the lines take
 	err   error
 }
@@ -152,7 +152,7 @@ func (s *scanner) part(h *found, text []byte) {
 	h.done += bytes.Count(text, []byte{'\n'})
 }
 
-// cut keeps what stands around the match.
+// cut keeps the text around the match.
 func cut(line []byte, start, end int) hit {
 	from, to := 0, len(line)
 	if len(line) > maxText {

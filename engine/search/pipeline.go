@@ -73,7 +73,7 @@ func (r *runner) run() error {
 			case <-r.ctx.Done():
 				return
 			}
-			// What waits is of contents before this one: whoever goes through the paths takes it and goes on.
+			// What waits is of contents before this one: the walk over the paths takes it and continues.
 			for r.waiting.Load() > keepBytes {
 				select {
 				case <-r.freed:

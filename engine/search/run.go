@@ -27,7 +27,7 @@ type Span struct {
 	Precious bool   // the file is marked, or was
 	Hidden   bool   // and so Text is not given
 	Line     int    // number, where it appeared, from 1
-	Text     string // of the line, without its end; what stands around the match where it is long
+	Text     string // of the line, without its end; of a long one, what is around the match
 	Clipped  bool   // Text is a part of the line
 	// Start and End are the match in Text, as it was where the line appeared.
 	Start, End int
@@ -44,7 +44,7 @@ type Summary struct {
 	Checkpoints, Paths, Contents int
 	Bytes                        int64
 	Spans                        int
-	Clipped                      []string  // files in which more lines match than are told apart
+	Clipped                      []string  // files in which more lines match than are distinguished
 	Problems                     []Problem // what could not be read, and was passed over
 }
 

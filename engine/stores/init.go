@@ -241,7 +241,7 @@ func allowLink(ctx context.Context, env account.Env, at project.Location, known 
 		}
 		return account.KnownStores(env)
 	}
-	return known, nil // not of this account: that is said next
+	return known, nil // not of this account: that is reported next
 }
 
 // trust registers a store that this account did not make: the person says that it is theirs.

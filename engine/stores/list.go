@@ -272,7 +272,7 @@ func Gone(ctx context.Context, env account.Env, older time.Duration) (out []Info
 // OfDeleted reports whether it is one of those that Gone lists.
 func (s Info) OfDeleted() bool { return ofDeleted(s.State) }
 
-// Of a mirror that is not in the registry, which may have been lost, nobody knows that its project is deleted.
+// Whether the project of a mirror that is not in the registry is deleted is unknown: the registry may have been lost.
 func ofDeleted(s account.State) bool {
 	return s == account.Gone || s == account.Going
 }

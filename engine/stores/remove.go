@@ -231,7 +231,7 @@ func (r *Removal) Apply(ctx context.Context, wait time.Duration) error {
 	return nil
 }
 
-// lock takes the locks of the store, as far as it is there, and that of the account.
+// lock takes the locks of the store, if it is there, and that of the account.
 func (r *Removal) lock(ctx context.Context) (release func(), err error) {
 	var held []func()
 	drop := func() {

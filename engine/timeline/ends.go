@@ -20,7 +20,7 @@ type turn struct {
 	part    *State               // where the part of it ends that an older message of it begins; nil: at its end
 	busy    bool                 // it made calls behind what older ends there are
 	stopped bool                 // by a stop of the session: an older one is not its end
-	alone   *manifest.Checkpoint // that stop, where it stands for its prompt, which has no row: an older stop is another turn's end
+	alone   *manifest.Checkpoint // that stop, where it is the row of its prompt, which has none: an older stop is another turn's end
 }
 
 // turnOf is a session's; one of which nothing was seen yet is made.
@@ -76,7 +76,7 @@ func (t *Timeline) ofTurn(r *Row, state *State) {
 
 // A turn's end takes no checkpoint where nothing changed since the one before it: then its window line alone says
 // when it was, and that checkpoint has the state it left. What came after it is the person's, or others', and
-// is told apart.
+// is a part of its own.
 
 // dueEnd is a turn that ends with the state in front of the checkpoint taken in last.
 type dueEnd struct {
@@ -132,7 +132,7 @@ func (t *Timeline) endings(windows []manifest.Window, next *project.Listed, at m
 // early is how far a change time may lie before what made it: file systems take the time of the last tick.
 const early = 10 * time.Millisecond
 
-// writtenBefore reports whether something was written before a time: then nobody looked at that time.
+// writtenBefore reports whether something was written before a time: then the tree was not looked at at that time.
 func writtenBefore(at map[string]time.Time, end time.Time) bool {
 	for _, written := range at {
 		if !written.IsZero() && written.Before(end.Add(-early)) {
@@ -256,7 +256,7 @@ func ends(db *manifest.DB, r *Row) error {
 	return nil
 }
 
-// soon is in how many events after an answer the turn of it has to show that it goes on.
+// soon is in how many events after an answer the turn of it has to show that it continues.
 const soon = 16
 
 // goesOn reports whether the turn of a stop went on behind it: the next that its session did was no prompt.

@@ -35,12 +35,12 @@ const ThenNow = math.MaxUint64
 // makerPage is how many rows are read at a time.
 const makerPage = 256
 
-// NewMakers begins at the newest row. now may be nil: nobody looked.
+// NewMakers begins at the newest row. now may be nil: the tree was not looked at.
 func NewMakers(p *project.Project, now *Present) *Makers {
 	return &Makers{p: p, t: New(p, Options{Present: now, Folded: true, Safety: true}), present: now, known: map[makerKey]Made{}}
 }
 
-// Now is the row of the tree as it is now; nil where nobody looked.
+// Now is the row of the present tree; nil if it was not looked at.
 func (m *Makers) Now(ctx context.Context) (*Row, error) {
 	if len(m.rows) == 0 && !m.done {
 		if err := m.more(ctx); err != nil {

@@ -19,7 +19,7 @@ import (
 type Present struct {
 	Time time.Time
 	Root oid.ID
-	// Instead is what stands where the newest checkpoint has a file, and cannot be captured.
+	// Instead is what is where the newest checkpoint has a file, and cannot be captured.
 	Instead []problem.Problem
 
 	left    problem.Unread
@@ -79,7 +79,7 @@ func Look(ctx context.Context, p *project.Project) (_ *Present, err error) {
 	return n, err
 }
 
-// Seen is the tree for who asks who changed it; nil where nobody looked.
+// Seen is the tree in the form that package attribution takes; nil if it was not looked at.
 func (n *Present) Seen(p *project.Project) *attribution.Present {
 	if n == nil {
 		return nil

@@ -13,7 +13,7 @@ type Kind string
 
 const (
 	Now          Kind = "now"
-	Prompt       Kind = "prompt"  // also a session's start that stands for one
+	Prompt       Kind = "prompt"  // also a session's start, if it is the row of one
 	Message      Kind = "message" // came into a running turn: typed while the agent worked, or put in by the client
 	Tool         Kind = "tool"
 	Stop         Kind = "stop"

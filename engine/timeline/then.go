@@ -8,7 +8,7 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// untold gives a row what came after its state, where neither it nor the next one tells of that: after a save or an
+// untold gives a row what came after its state, where neither it nor the next one has that: after a save or an
 // operation, up to the beginning of a session, a turn or a call. told: a turn's row has it.
 func (t *Timeline) untold(db *manifest.DB, r *Row, state *State, told bool) error {
 	n := t.last
@@ -85,7 +85,7 @@ func (t *Timeline) tells(db *manifest.DB, c *manifest.Checkpoint) (bool, error) 
 	r := newRow(&project.Listed{Checkpoint: *c})
 	switch r.Kind {
 	case Stop:
-		err := ends(db, r) // it may stand for a prompt that has no row
+		err := ends(db, r) // it may be the row of a prompt that has none
 		return r.Side == After, err
 	case Prompt:
 		of := t.turns[sessionKey{r.Agent, r.Session}]

@@ -10,7 +10,7 @@ import (
 
 // Options select rows.
 type Options struct {
-	Present *Present // the tree as it is now, see Look; nil: nobody looked, and there is no such row
+	Present *Present // the present tree, see Look; nil: it was not looked at, and there is no such row
 	Folded  bool     // rows without news too
 	Safety  bool     // all safety checkpoints, not only those that have changes of which no other row tells
 	Only    bool     // checkpoints only, no operations; they count all the same for what is around

@@ -17,8 +17,8 @@ func geteuid() int { return max(os.Geteuid(), 0) }
 func getegid() int { return max(os.Getegid(), 0) }
 
 // finish removes what was displaced, empties directories out, sets their
-// modes, and looks at every path once more. The operation is recorded: it goes
-// on whatever ctx says, and what fails is said in the outcome.
+// modes, and looks at every path once more. The operation is recorded: it
+// continues whatever ctx says, and the outcome has what fails.
 func (a *applier) finish(out *Outcome) {
 	ctx := context.WithoutCancel(a.ctx)
 	var unfinished atomic.Bool

@@ -73,7 +73,7 @@ func (s *recovery) holds(d rootfs.Dir, name string, info rootfs.Info, e manifest
 	return ok && got.Kind == e.Kind && got.ID == e.ID, err
 }
 
-// read reads a name as it is now; ok is false for what cannot be read.
+// read reads the present entry of a name; ok is false for what cannot be read.
 func (s *recovery) read(d rootfs.Dir, name string, e manifest.Entry) (got manifest.Entry, ok bool, err error) {
 	r := reader{sink: s.sink, src: s.src}
 	got, err = r.entry(d, name, e)

@@ -36,7 +36,7 @@ func grain(i rootfs.Info) int64 {
 type locker interface{ Locked(name string) error }
 
 // Read reads again all that the plan would overwrite or delete, whatever the
-// scan said, and gives it to sink. Then Before and After are set. Changes that
+// scan found, and gives it to sink. Then Before and After are set. Changes that
 // turn out to be none are dropped; those whose present bytes cannot be read
 // become skips. A second call does nothing.
 func (p *Plan) Read(ctx context.Context, sink Sink) error {
@@ -181,7 +181,7 @@ type sinkError struct{ err error }
 
 func (e *sinkError) Error() string { return e.err.Error() }
 
-// reader reads one path as it is now.
+// reader reads the present content of one path.
 type reader struct {
 	sink   Sink
 	src    Source

@@ -102,7 +102,7 @@ func (j *Journal) Foresee(at func(path string) (*manifest.Entry, error)) (left [
 // Recovered is what Recover did.
 type Recovered struct {
 	Forward bool
-	Left    []problem.Problem // paths that hold neither, left as they are
+	Left    []problem.Problem // paths that hold neither, left unchanged
 	// Late are displaced contents that are in no checkpoint; Record of the
 	// options has received them.
 	Late []Edit

@@ -10,7 +10,7 @@ type Selection interface {
 	Below(dir string) bool
 }
 
-// Exactly selects single paths: a directory stands for itself, not for what is
+// Exactly selects single paths: a directory means itself, not what is
 // below it.
 type Exactly struct{ has, below map[string]bool }
 

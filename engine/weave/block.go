@@ -2,7 +2,7 @@ package weave
 
 import "github.com/rewind-cli/rewind/engine/linediff"
 
-// Kind says what stands between a block and its own steps.
+// Kind says what is between a block and its own steps.
 type Kind uint8
 
 const (

@@ -90,7 +90,7 @@ const (
 	Changed                     // its content is no text, and others changed it after own steps
 )
 
-// PathConflict is what cannot be taken out of a path. It stays as it is, or with Undo becomes what it was before
+// PathConflict is what cannot be taken out of a path. It stays unchanged, or with Undo becomes what it was before
 // the first own step. There are no Markers.
 type PathConflict struct {
 	Reason  Reason

@@ -73,7 +73,7 @@ func (r *Result) add(l int32, text string) {
 	r.Lines, r.from = append(r.Lines, text), append(r.from, l)
 }
 
-// endLines gives each line but the last a line feed: a last line without one may have come to stand before others.
+// endLines gives each line but the last a line feed: a last line without one may now be before others.
 func endLines(lines []string) {
 	for i := 0; i < len(lines)-1; i++ {
 		if strings.HasSuffix(lines[i], "\n") {

@@ -17,7 +17,7 @@ const (
 	maxBytes = 128 << 20 // of the distinct ones
 )
 
-// ErrTooLarge says that a version has more than a weave holds. The weave stands as it was before.
+// ErrTooLarge says that a version has more than a weave holds. The weave is unchanged.
 var ErrTooLarge = errors.New("too many lines in all versions")
 
 // Weave is all versions of a text as one sequence of lines. It is not safe for concurrent use.
@@ -59,8 +59,8 @@ type version struct {
 	takes []int32 // the versions that it took out, and wholly
 }
 
-// hunk is a change of an ordinary version: what stands between two lines that were next to the change. All
-// are lines of the sequence; none stands for the text's begin and end.
+// hunk is a change of an ordinary version: the lines between two that were next to the change. All
+// are lines of the sequence; none means the text's beginning or end.
 type hunk struct {
 	before, after int32
 	inserts       bool // it has lines of its own
@@ -212,7 +212,7 @@ func (w *Weave) sameAs(hash uint64, names []int32) int32 {
 	return none
 }
 
-// insert makes an ordinary version: lines that go get their death, lines that come stand behind those
+// insert makes an ordinary version: lines that go get their death, lines that come are behind those
 // that they replace.
 func (w *Weave) insert(at int32, names []int32) []hunk {
 	changes := w.table.Diff(w.names, names)

@@ -308,7 +308,7 @@ func (t *taking) ownLine(at, way int, v int32) bool {
 	return false
 }
 
-// overlap reports whether a foreign change, which stands between two lines of the sequence, changes what
+// overlap reports whether a foreign change, which is between two lines of the sequence, changes what
 // own steps did: it takes an own line away, or writes between two, or spans a place where an own step took
 // lines away.
 func (t *taking) overlap(v int32, h hunk, before, after int) bool {

@@ -81,7 +81,7 @@ func NotWhole(choices string) string {
 type Done struct {
 	Work    Chosen
 	Shared  bool
-	Whole   bool                        // and it stands
+	Whole   bool                        // and it is in force
 	Chosen  map[string][]ConflictChoice // by path
 	unknown bool
 	Time    time.Time // when it was done
@@ -191,7 +191,7 @@ func (r Reverts) TakenBy(links []Link, j int) *weave.Taken {
 	}
 }
 
-// Labels stand in markers.
+// Labels are those of markers.
 var Labels = linediff.Labels{Ours: "now", Base: "what is taken back", Theirs: "before it"}
 
 func (c ConflictChoice) OfBlock() weave.Choice {

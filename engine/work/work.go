@@ -50,7 +50,7 @@ func (e *UnknownWorkError) Error() string {
 	return fmt.Sprintf("there is no %s %q in what is kept", e.What, e.Name)
 }
 
-// StatesGoneError: the states from before the work were removed, so nobody knows what it changed.
+// StatesGoneError: the states from before the work were removed, so what it changed is unknown.
 type StatesGoneError struct {
 	Prompt string    // of the turn
 	Time   time.Time // when it began
@@ -132,7 +132,7 @@ func (t *Turn) over(ctx context.Context, p *project.Project, at *project.Listed)
 func TurnsOf(ctx context.Context, p *project.Project, agent, session string) (turns []Turn, err error) {
 	err = p.Query(ctx, func(db *manifest.DB) error {
 		at := map[string]bool{}    // prompts at which a checkpoint was taken
-		asked := map[uint64]bool{} // of during: a hook told of the prompt
+		asked := map[uint64]bool{} // of during: a hook reported the prompt
 		var during []Turn
 		var newer *manifest.Checkpoint // of the last of turns
 		for c, err := range db.Checkpoints(manifest.Query{Session: session}) {
@@ -149,9 +149,9 @@ func TurnsOf(ctx context.Context, p *project.Project, agent, session string) (tu
 				if begins, err := conversation.BeginsTurn(db, &c); err != nil {
 					return err
 				} else if !begins {
-					continue // the turn before goes on
+					continue // the turn before continues
 				}
-				if k := len(turns) - 1; k >= 0 && c.Kind == manifest.SessionStart { // it told of the prompt, too
+				if k := len(turns) - 1; k >= 0 && c.Kind == manifest.SessionStart { // it reported the prompt, too
 					if same, err := conversation.SamePrompt(db, &c, newer); err != nil {
 						return err
 					} else if same {
@@ -301,7 +301,7 @@ func (c *Chosen) TurnOf(w *attribution.Work) RevertedTurn {
 	for _, known := range c.Turns {
 		switch {
 		case !known.has(w):
-		case known.during: // the call may have been told of before its prompt was known
+		case known.during: // the call may have been reported before its prompt was known
 			t.PromptID, t.Prompt = known.PromptID, known.Prompt
 		default:
 			t.PromptID = cmp.Or(t.PromptID, known.PromptID)
@@ -363,7 +363,7 @@ func Choose(ctx context.Context, p *project.Project, n Named, a *attribution.Att
 	if at < 0 {
 		return nil, &UnknownWorkError{What: "checkpoint", Name: checkpointName(of), Reason: "is older than the first prompt of its session that is still kept"}
 	}
-	if of.Kind == manifest.Manual { // a person's own: the turn before it is its only while that goes on
+	if of.Kind == manifest.Manual { // a person's own: the turn before it is its own only while that turn runs
 		if over, err := turns[at].over(ctx, p, of); err != nil {
 			return nil, err
 		} else if over {
@@ -489,7 +489,7 @@ type ConflictChoice string
 
 const (
 	RefuseConflicts ConflictChoice = "refuse"    // nothing is changed at all
-	KeepBlock       ConflictChoice = "keep"      // the block stays as it is now
+	KeepBlock       ConflictChoice = "keep"      // the block stays unchanged
 	KeepFile        ConflictChoice = "keep-file" // the whole file does
 	UndoBlock       ConflictChoice = "undo"      // as it was before the work; what others made of it goes, too
 	MarkConflict    ConflictChoice = "markers"   // both, between markers
