@@ -60,7 +60,7 @@ func (s *Store) hold(f *flock.Flock) (bool, error) {
 // Stay keeps the store in the directory that it is in: until leave is called, every lock of another one that is put in its place
 // is a *ReplacedError. It is for whoever decides by what it has read under an earlier lock.
 func (s *Store) Stay() (leave func(), err error) {
-	open, _ := os.Open(s.o.Dir) // so that no directory made meanwhile gets its number; nil on a file system of the tests
+	open, _ := os.OpenFile(s.o.Dir, os.O_RDONLY|vfs.NoWait, 0) // so that no directory made meanwhile gets its number; nil on a file system of the tests
 	dir, err := s.fs.Lstat(s.o.Dir)
 	if err != nil {
 		open.Close() // it was only opened
