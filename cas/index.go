@@ -175,7 +175,7 @@ func openIndex(fsys vfs.FS, dir string, name packName, store [16]byte) *index {
 	return x
 }
 
-// close gives the mapping back at once. Nobody else may have the index.
+// close gives the mapping back at once. No other user may have the index.
 func (x *index) close() {
 	if x != nil && x.release != nil {
 		x.release() // nothing was written, nothing can be lost

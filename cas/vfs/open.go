@@ -29,7 +29,7 @@ func ReadRegular(file string, flags int) ([]byte, error) {
 
 func openRegular(file string, flag int, perm fs.FileMode) (*os.File, fs.FileInfo, error) {
 	f, err := os.OpenFile(file, flag|NoWait, perm)
-	if errors.Is(err, syscall.ENXIO) || flag&NoFollow != 0 && errors.Is(err, syscall.ELOOP) { // a socket, or a FIFO that nobody reads; a link
+	if errors.Is(err, syscall.ENXIO) || flag&NoFollow != 0 && errors.Is(err, syscall.ELOOP) { // a socket, or a FIFO without a reader; a link
 		err = &fs.PathError{Op: "open", Path: file, Err: ErrNotRegular}
 	}
 	if err != nil {
