@@ -87,7 +87,8 @@ func TestFirefoxPage(t *testing.T) {
 	click(".path-list button", "calc.go")
 	until(`document.querySelectorAll(".versions li").length === 2`)
 	press(browser.FoxEscape)
-	until(`document.activeElement.matches(".timeline")`)
+	until(`document.querySelector(".right[aria-busy=false] .patch .in") && (window.rest ??= performance.now()) + 500 < performance.now()`)
+	until(`document.activeElement.matches(".timeline")`) // and not in the line that the search led to
 	press("v")
 	until(`document.querySelector("dialog[open] .go:not([disabled])")?.textContent === "Revert 1 path"`)
 	keep("plan")

@@ -105,6 +105,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const go = useCallback((to, instead) => {
     clearTimeout(noted.current);
     if (!to.page) to = { page: "", row: picked.current ? chosenID.current : "" };
+    else setHit(null); // a search leads to its line once: who comes back from another place begins in the list
     history[instead ? "replaceState" : "pushState"](null, "", address(project, to));
     setPlace(to);
   }, [project]);
