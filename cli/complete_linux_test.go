@@ -61,12 +61,14 @@ func (a *installed) read(file string) string {
 	return string(b)
 }
 
-// start is a session's start, as an agent reports it. It fails only for what keeps the hook from running.
-func (a *installed) start(agent string, n int) error {
+// start is a session's start, as an agent reports it. It fails only for what keeps the hook from running. The detached
+// processes that it leaves are on the leash.
+func (a *installed) start(left *leash, agent string, n int) error {
 	payload, _ := json.Marshal(map[string]string{"hook_event_name": "SessionStart", "source": "startup", "cwd": a.project,
 		"session_id": fmt.Sprintf("%08d-0000-4000-8000-000000000001", n)})
 	cmd := exec.Command(a.program(), "hook", agent)
 	cmd.Dir, cmd.Env, cmd.Stdin = a.project, []string{cli.RaceExit, "HOME=" + a.home}, bytes.NewReader(payload)
+	cmd.ExtraFiles = []*os.File{left.write}
 	out, err := cmd.CombinedOutput()
 	if err == nil && len(out) > 0 {
 		err = fmt.Errorf("it says %s", out)
@@ -106,7 +108,11 @@ func (a *installed) known(agent string) (r struct {
 // Sessions that start complete what an earlier version registered, once: sixteen of them at the same time leave one
 // file, one backup of it; and what the person takes out afterwards stays out.
 func TestRegistrationCompletesItself(t *testing.T) {
-	a := newInstalled(t)
+	a, left := newInstalled(t), newLeash(t)
+	t.Cleanup(func() { // before the directory goes
+		left.ended(t)
+		left.close()
+	})
 	a.rewind("init", "--no-save")
 	want := a.before()
 	if out := a.rewind("validate"); strings.Count(out, "the start of its next session adds that by itself") != len(earlierHooks) {
@@ -126,7 +132,7 @@ func TestRegistrationCompletesItself(t *testing.T) {
 		var all sync.WaitGroup
 		for n := range 16 {
 			all.Go(func() {
-				if err := a.start(h.agent, n); err != nil {
+				if err := a.start(left, h.agent, n); err != nil {
 					t.Errorf("%s: a session's start: %v", h.agent, err)
 				}
 			})
@@ -143,7 +149,7 @@ func TestRegistrationCompletesItself(t *testing.T) {
 			t.Errorf("%s: validate says\n%s", h.agent, out)
 		}
 		a.write(file, old, 0o644) // the person takes it out again
-		if err := a.start(h.agent, 99); err != nil {
+		if err := a.start(left, h.agent, 99); err != nil {
 			t.Error(err)
 		}
 		a.worker(h.agent)
