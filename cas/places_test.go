@@ -10,7 +10,7 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 )
 
-// joinedStore is a store in which every version of a file stands in two places, as after the logs of two accounts were joined: as
+// joinedStore is a store in which every version of a file is in two places, as after the logs of two accounts were joined: as
 // a delta of the version before it, and every second one, which is found first, as a delta of the version behind it.
 func joinedStore(t *testing.T) (s *Store, versions [][]byte) {
 	t.Helper()

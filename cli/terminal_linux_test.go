@@ -231,6 +231,25 @@ func TestTerminalPager(t *testing.T) {
 	x.mustRun("list")
 }
 
+// While a person reads in the pager, the store is free: a forget then has not to wait.
+func TestTerminalPagerLeavesTheStore(t *testing.T) {
+	x := newTerminal(t)
+	x.write("a.txt", "one\n")
+	x.mustRun("init")
+	x.write("a.txt", "two\n")
+	x.mustRun("save")
+	lock, free := filepath.Join(x.dir, ".agent/rewind/lock/users"), filepath.Join(t.TempDir(), "free")
+	x.env = append(x.env, "PAGER=cat >/dev/null; flock --nonblock "+lock+" touch "+free)
+	for _, args := range [][]string{
+		{"list"}, {"show", "last"}, {"diff", "2"}, {"history", "a.txt"}, {"history", "-p", "a.txt"}, {"blame", "a.txt"}, {"grep", "two"}, {"grep", "--first", "two"},
+	} {
+		x.mustRun(args...)
+		if err := os.Remove(free); err != nil {
+			t.Errorf("%v: the store is in use while its pager is open: %v", args, err)
+		}
+	}
+}
+
 func TestTerminalExportRefuses(t *testing.T) {
 	x := newTerminal(t)
 	x.write("a.txt", "one\n")

@@ -19,7 +19,7 @@ type answer struct{ key, word, does string }
 type dialog struct {
 	*app.Call
 	in      *bufio.Reader
-	refused map[string]string // what is said of a key that is not among the answers
+	refused map[string]string // the message for a key that is not among the answers
 }
 
 // ask gives the key of one of the answers. The end of the input is q.

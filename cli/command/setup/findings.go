@@ -156,7 +156,7 @@ func (l *findings) ofStore(st *status.Status) {
 // ofSave is what the next save would fail at.
 func (l *findings) ofSave(p *project.Project) {
 	if p.ReadOnly != nil {
-		return // which is said of the whole store
+		return // a finding of the whole store
 	}
 	for _, o := range p.Obstacles() {
 		kind, mode := "file", "u+rw"

@@ -107,7 +107,10 @@ func NewBlame() *app.Command {
 			if c.JSON {
 				return v.json()
 			}
-			err = c.Out.Paged(ctx, c.Env, v.print)
+			err = c.Out.Paged(ctx, c.Env, func() error {
+				defer release() // before the person reads
+				return v.print()
+			})
 			if call := v.onlyCall(); err == nil && call != "" {
 				c.Out.Hint("rewind revert --tool %s takes that call back, and keeps the rest", app.ShellQuote(call))
 			}

@@ -82,7 +82,7 @@ func grep(ctx context.Context, c *app.Call, o grepOptions) error {
 		return err
 	}
 	defer release()
-	g := &grepPrinter{c: c, o: o, m: timeline.NewMakers(p, nil), ctx: ctx}
+	g := &grepPrinter{c: c, o: o, m: timeline.NewMakers(p, nil), ctx: ctx, release: release}
 	if c.JSON {
 		g.doc = newGrepView(o.query.Patterns)
 	}
@@ -158,7 +158,7 @@ type promptMatched struct {
 }
 
 // grepPrompts searches the prompts and descriptions of all checkpoints, the newest first. A prompt that
-// several checkpoints have is told of once, with the oldest of them: it has the files as they were before.
+// several checkpoints have is printed once, with the oldest of them: it has the files as they were before.
 func grepPrompts(ctx context.Context, c *app.Call, p *project.Project, m *search.Matcher, o grepOptions) error {
 	all, err := p.List(ctx, project.ListOptions{All: true})
 	if err != nil {

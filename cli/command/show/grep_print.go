@@ -22,6 +22,8 @@ type grepPrinter struct {
 	ctx  context.Context
 	best []search.Span
 	path string // of the last span that was printed
+
+	release func() // of the store
 }
 
 // run searches, and prints what is found from the first span on: until then a progress line may stand there.
@@ -45,6 +47,7 @@ func (g *grepPrinter) run(ctx context.Context, searched func(visit func(search.S
 		}
 		g.c.Out.EndProgress()
 		return sum, g.c.Out.Paged(ctx, g.c.Env, func() error {
+			defer g.release() // before the person reads
 			for _, s := range g.best {
 				if err := g.print(s); err != nil {
 					return unlessBroken(err)
@@ -79,6 +82,7 @@ func (g *grepPrinter) stream(ctx context.Context, searched func(visit func(searc
 	if s, any := <-spans; any {
 		g.c.Out.FullScreen(true) // no progress among the lines
 		err = g.c.Out.Paged(ctx, g.c.Env, func() error {
+			defer g.release() // all is found by then
 			for any {
 				if err := g.print(s); err != nil {
 					return err

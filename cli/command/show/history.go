@@ -84,9 +84,15 @@ func NewHistory() *app.Command {
 			case c.JSON:
 				return v.json(ctx, path)
 			case patch:
-				return c.Out.Paged(ctx, c.Env, func() error { return v.patches(ctx) })
+				return c.Out.Paged(ctx, c.Env, func() error {
+					defer release() // before the person reads
+					return v.patches(ctx)
+				})
 			default:
-				return c.Out.Paged(ctx, c.Env, func() error { return v.table(ctx) })
+				return c.Out.Paged(ctx, c.Env, func() error {
+					defer release()
+					return v.table(ctx)
+				})
 			}
 		},
 	}
