@@ -85,6 +85,36 @@ func TestSharedPage(t *testing.T) {
 	ended()
 }
 
+// What a row's answer brings after another row was chosen is not shown under that other row: a file unpacks its parts
+// while the page is in use already.
+func TestSharedPageAnswersLate(t *testing.T) {
+	l := newPageLab(t)
+	file := filepath.Join(l.root, "..", "late.html")
+	l.rewind("ui", "--export-html", file)
+	l.ok(l.Send("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `{
+		const json = Response.prototype.json;
+		const held = [];
+		let index = true; // the first, without which there is no row
+		globalThis.unpackAll = () => held.forEach((answer) => answer());
+		Response.prototype.json = function () {
+			if (!index) return new Promise((answer) => held.push(() => answer(json.call(this))));
+			index = false;
+			return json.call(this);
+		};
+	}`}, nil))
+	ended := l.openFile(file)
+	l.click(".row", "make Add faster")
+	l.until(`document.querySelector(".row.chosen")?.textContent.includes("make Add faster")`)
+	l.ok(l.Eval(`unpackAll()`, nil))
+	l.until(`document.querySelector(".talk")?.textContent.includes("Done 2")`)
+	var talk string
+	l.ok(l.Eval(`new Promise((done) => setTimeout(() => done(document.querySelector(".talk").textContent), 100))`, &talk))
+	if strings.Contains(talk, "Done 3") {
+		t.Errorf("the conversation of another row: %s", talk)
+	}
+	ended()
+}
+
 // Whatever stands in names, prompts, files and conversations stays a text in a file too, and what is secret is not in it.
 func TestSharedPageHostile(t *testing.T) {
 	l := newPageLab(t)

@@ -133,11 +133,16 @@ async function body(r) {
 
 const question = (path) => path.split("/").pop();
 
-export const get = async (path, args = {}, signal) => {
-  if (shared) return fromFile(question(path), args);
-  const key = address(path, args);
-  return prepared(path, args) ?? body(await (taken(key, signal) ?? request(key, { signal })));
-};
+// get asks for an answer. After the signal's abort it fails with AbortError, also where an answer came meanwhile.
+export async function get(path, args = {}, signal) {
+  try {
+    if (shared) return await fromFile(question(path), args);
+    const key = address(path, args);
+    return prepared(path, args) ?? (await body(await (taken(key, signal) ?? request(key, { signal }))));
+  } finally {
+    signal?.throwIfAborted();
+  }
+}
 
 function address(path, args) {
   const q = new URLSearchParams(Object.entries(args).filter(([, v]) => v !== "" && v !== undefined));
