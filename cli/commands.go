@@ -111,7 +111,7 @@ func typed(command, variant string) string {
 	return command
 }
 
-// synonyms of commands.
+// synonym is the command that another program's word (jump) means here; any other name is itself.
 func synonym(name string) string {
 	if name == "jump" {
 		return "restore"

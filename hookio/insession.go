@@ -23,7 +23,7 @@ type InSessionCommand struct {
 	Older  bool     // an older name: it is answered, but not offered
 }
 
-// inSession is the table of them. Not there are flags that aim at another
+// InSessionCommands is the table of them. It leaves out flags that aim at another
 // project, open another program or rewrite the conversation that is running.
 func InSessionCommands() []InSessionCommand {
 	restore := []string{"--code-only", "--context-only", "--mode", "--dry-run", "-n", "--force", "--yes", "-y"}

@@ -62,7 +62,7 @@ func (s *state) applyAll(ctx context.Context, src Source, from uint64, unreadabl
 	return nil
 }
 
-// Drop does to what was replayed what a Delete record of these checkpoints would: others may read it no more meanwhile.
+// Drop removes checkpoints from r, as a Delete record would. Nothing else may use r while it runs.
 func (r *Replayed) Drop(ids []CheckpointID) error { return r.s.deleteAll(ids) }
 
 // Last is the sequence number of the newest record, 0 for none.

@@ -27,7 +27,7 @@ type lineRunView struct {
 	Sure  bool   `json:"sure"` // no other author is possible
 }
 
-// linesView answers by what blame says. Of a file that has no lines, or is gone, it says nothing.
+// lines answers with blame's lines, and with none for a file that has no lines or is gone.
 func (s *space) lines(ctx context.Context, args web.Args) (any, error) {
 	out := linesView{Runs: []lineRunView{}}
 	r, err := s.part(args)

@@ -11,7 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// paths are the files that there ever were, whose path has a text.
+// pathsView lists the files of any checkpoint whose path contains a text.
 type pathsView struct {
 	Paths []pathView `json:"paths"`
 	Total int        `json:"total"` // of them all

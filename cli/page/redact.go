@@ -16,7 +16,8 @@ import (
 // redactedMark replaces what was left out of a text.
 const redactedMark = "[redacted]"
 
-// secretForms are keys and tokens as their makers write them.
+// secretForms are keys and tokens as their makers write them. A form that a cut can leave half of, at the end of a
+// text, also needs its beginning in secretBegun.
 var secretForms = []string{
 	`-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|\z)`,
 	`AKIA[0-9A-Z]{16}`, `ASIA[0-9A-Z]{16}`,

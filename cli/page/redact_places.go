@@ -52,7 +52,7 @@ func newMachinePlaces(root, home string) machinePlaces {
 	return out
 }
 
-// explained is the text with those places shortened.
+// shorten replaces those places in s by their short forms.
 func (all machinePlaces) shorten(s string) string {
 	for _, p := range all {
 		if strings.Contains(s, p.from) {
@@ -103,7 +103,7 @@ func ends(rest string) bool {
 	return rest[0] == '.' && (len(rest) == 1 || !ofName(rest[1]) && rest[1] != '/')
 }
 
-// begun is a text that was cut in the middle of such a place, without it.
+// begun shortens such a place at the end of s of which only the first part is there; false if s ends in none.
 func (all machinePlaces) begun(s string) (string, bool) {
 	for _, p := range all {
 		for n := len(p.from); n > strings.LastIndexByte(p.from, '/')+1 && n > 2; n-- {

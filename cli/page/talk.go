@@ -15,7 +15,7 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// talk is a page of a conversation.
+// talkView is a page of a conversation.
 type talkView struct {
 	Messages []messageView `json:"messages"`
 	Earlier  bool          `json:"earlier"`

@@ -31,7 +31,7 @@ func file(name string) ([]byte, error) {
 	return io.ReadAll(z)
 }
 
-// contentTypes are those of the page's files: nothing else is served.
+// contentType is the type of a file of the page; no other files are served.
 func contentType(name string) string {
 	switch path.Ext(name) {
 	case ".html":

@@ -60,5 +60,6 @@ var Expired = func() context.Context {
 	return ctx
 }()
 
-// StoreLocks are the locks of a store, in their order.
+// StoreLocks are the locks in a store's directory, in the order in which they are taken. The account's stores.lock
+// comes between tree and users.
 var StoreLocks = []string{"gc", "tree", "users", "append"}

@@ -236,28 +236,6 @@ func pieces(p *project.Project, path string, e manifest.Entry, yield func(piece)
 	return yield(piece{path: path, e: &e})
 }
 
-// writePiece writes the header of a piece, if it has one, and data. tar sees to it
-// that there is as much as the header says. Owners are left out: a checkpoint
-// does not hold them.
-func writePiece(archive *tar.Writer, mtime time.Time, it piece, data []byte) error {
-	if it.e != nil {
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: it.path, Mode: int64(it.e.Mode), ModTime: mtime, Format: tar.FormatPAX}
-		switch it.e.Kind {
-		case manifest.Subdir:
-			h.Typeflag, h.Name = tar.TypeDir, it.path+"/"
-		case manifest.Symlink:
-			h.Typeflag, h.Linkname, h.Mode = tar.TypeSymlink, it.e.Target, 0o777
-		default:
-			h.Size = int64(it.e.Size)
-		}
-		if err := writeHeader(archive, h); err != nil {
-			return err
-		}
-	}
-	_, err := archive.Write(data)
-	return err
-}
-
 // exportProgress counts what an archive of the chosen paths holds, and returns the function that reports each piece of it: its
 // entry, if it begins one, and the bytes that were written; nil without p.Progress. Directories do not count.
 func exportProgress(ctx context.Context, p *project.Project, o ExportOptions, chosen pathspec.Selection) (func(e *manifest.Entry, written int), error) {

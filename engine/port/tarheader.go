@@ -3,7 +3,10 @@ package port
 import (
 	"archive/tar"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // writeHeader writes h in the format that GNU tar reads whatever the name's
@@ -21,4 +24,26 @@ func writeHeader(archive *tar.Writer, h *tar.Header) error {
 
 func ascii(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+}
+
+// writePiece writes the header of a piece, if it has one, and data. tar sees to it
+// that there is as much as the header says. Owners are left out: a checkpoint
+// does not hold them.
+func writePiece(archive *tar.Writer, mtime time.Time, it piece, data []byte) error {
+	if it.e != nil {
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: it.path, Mode: int64(it.e.Mode), ModTime: mtime, Format: tar.FormatPAX}
+		switch it.e.Kind {
+		case manifest.Subdir:
+			h.Typeflag, h.Name = tar.TypeDir, it.path+"/"
+		case manifest.Symlink:
+			h.Typeflag, h.Linkname, h.Mode = tar.TypeSymlink, it.e.Target, 0o777
+		default:
+			h.Size = int64(it.e.Size)
+		}
+		if err := writeHeader(archive, h); err != nil {
+			return err
+		}
+	}
+	_, err := archive.Write(data)
+	return err
 }

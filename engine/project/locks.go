@@ -9,7 +9,8 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 )
 
-// Lock takes one of the project's locks exclusively, with the project's patience.
+// Lock takes one of the project's locks exclusively, with the project's patience. The order of all
+// locks is in docs/INVARIANTS.md.
 func (p *Project) Lock(ctx context.Context, name string) (*account.FileLock, error) {
 	ctx, cancel := p.Wait(ctx)
 	defer cancel()

@@ -9,7 +9,7 @@ import (
 )
 
 // Expected is what a plan was made from and what it would do: whoever saw a plan passes it on in
-// RestoreOptions.Expect, so that what is done is what was shown.
+// Options.Expect, so that what is done is what was shown.
 type Expected struct {
 	Root   oid.ID                // of the working tree when it was looked at; zero where the conversation alone moves
 	Target manifest.CheckpointID // that it goes to

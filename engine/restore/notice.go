@@ -14,7 +14,7 @@ import (
 )
 
 // leaveNotice queues a notice for the agents whose conversations do not know what was done to the files. It
-// begins with r.notice, where a verb has put what only it knows. An error does not fail the verb: there is no
+// begins with r.Notice, where a verb has put what only it knows. An error does not fail the verb: there is no
 // notice then.
 func (r *Run) leaveNotice(done *Restored) {
 	stays := done.Conversation == nil || done.Conversation.There

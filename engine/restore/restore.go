@@ -54,7 +54,7 @@ type Restored struct {
 	Directories                   map[string]bool   // which paths of Create and Delete are directories
 	Skip                          []problem.Problem // left alone; Failed marks what should have been restored
 	DryRun                        bool
-	Expected                      Expected                // what the plan was made from: see RestoreOptions.Expect
+	Expected                      Expected                // what the plan was made from: see Options.Expect
 	Of                            manifest.OperationKind  // the one operation that was taken back, or done again; "" where it was none, or several
 	OfVerb                        string                  // the command that made it: restore, revert, back, undo or redo
 	Since                         string                  // undo: the verb of the operation that left the state which it went back to; "" for a checkpoint

@@ -38,7 +38,7 @@ func undoRestore(ctx context.Context, p *project.Project, o Options, verb string
 	})
 }
 
-// NotTakenBackError: an operation that Undo with RestoreOptions.To cannot take back.
+// NotTakenBackError: an operation that Undo with Options.To cannot take back.
 type NotTakenBackError struct {
 	Verb string // the command that made it
 	By   uint64 // sequence number of the one that took it back already, 0 for none

@@ -23,8 +23,8 @@ type Options struct {
 	Choices       map[string]work.ConflictChoice // by RevertConflict.Key
 	IncludeShared bool                           // what several could have done goes, too
 	DryRun        bool
-	By, Args      string                        // as in RestoreOptions
-	Expect        *restore.Expected             // as in RestoreOptions
+	By, Args      string                        // as in restore.Options
+	Expect        *restore.Expected             // as in restore.Options
 	Confirm       func(*Reverted) (bool, error) // asked with the plan, where it changes anything
 }
 
@@ -64,7 +64,7 @@ type RevertConflict struct {
 	Reason      string
 	By          []attribution.Work // who built on it; Class outside is Work without a session
 	Own         []attribution.Work // what is to go there
-	Key         string             // names it in RevertOptions.Choices, as long as both texts are what they are
+	Key         string             // names it in Options.Choices, as long as both texts are what they are
 	Choice      work.ConflictChoice
 }
 

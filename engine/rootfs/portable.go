@@ -369,8 +369,8 @@ func (f *portableFile) Stat() (Info, error) {
 	return InfoOf(fi), nil
 }
 
-// Close leaves the bytes to Sync, unless that could not open the file again to
-// sync it: Windows wants it open for writing, others readable.
+// Close leaves the sync of the file's bytes to Sync, except where Sync could not open the file again: on Windows,
+// which wants it open for writing, and where its owner may not read it.
 func (f *portableFile) Close() error {
 	fi, err := f.f.Stat()
 	if err == nil && (runtime.GOOS == "windows" || fi.Mode()&0o400 == 0) {

@@ -177,7 +177,7 @@ func (k *worker) replaced(old *record) {
 	}
 }
 
-// rules of one directory, as read.
+// ruleTexts are the rule files of one directory, as read.
 type ruleTexts struct {
 	text map[string][]byte
 	hash uint64 // 0: no rule files

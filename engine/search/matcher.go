@@ -148,7 +148,7 @@ func lower(dst, text []byte) []byte {
 	return dst
 }
 
-// the two characters that are equal to a letter of ASCII but for their case.
+// longS and kelvin are the two characters outside ASCII that fold to a letter of ASCII.
 var longS, kelvin = []byte("\u017F"), []byte("\u212A")
 
 // lines visits the lines of a text that match, in order: the line without its end is text[from:to],

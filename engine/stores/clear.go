@@ -89,7 +89,7 @@ func (r *Removal) reachable() error {
 	return err
 }
 
-// removeAside renames a store, so that it is none from one moment to the next, and removes it.
+// removeAside renames the store first, so that it stops being one in a single step, and then removes it.
 func (r *Removal) removeAside() error {
 	f, d, name, err := r.base()
 	if err != nil {

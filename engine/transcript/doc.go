@@ -10,7 +10,8 @@
 //     cut: before the n-th last prompt, before a prompt id, before a tool call.
 //  3. Capture stores what a file gained since the last time: Plan compares a
 //     Cursor with the file and names the byte range that is new; the bytes and
-//     a List of all ranges held go to a Store. Open puts them together again.
+//     a List of all ranges held go to a Store. A segment may have any length; conversation
+//     cuts a large one into chunks (commit.ChunkedSize). Open puts them together again.
 //  4. Cut selects the lines that lead to an event; Fork writes them as a new
 //     session that the agent lists and loads, Linear as the new content of the
 //     old one.

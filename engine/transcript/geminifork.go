@@ -28,7 +28,7 @@ func editsGemini(k *forking, i int) []edit {
 	return nil
 }
 
-// trailerGemini is the title.
+// trailerGemini is the line that gives a fork its title; a session that is rewritten in place keeps its own.
 func trailerGemini(k *forking, place bool) [][]byte {
 	if place {
 		return nil

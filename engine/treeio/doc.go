@@ -14,7 +14,7 @@
 //     place by an exchange of names. Deletions, by a rename to a reserved name,
 //     come last. Each displaced file is compared with what the plan saw; if it
 //     differs it is captured, or put back. Nothing displaced is removed before
-//     Options.Record has made the operation durable, so that up to there any
+//     ApplyOptions.Record has made the operation durable, so that up to there any
 //     failure puts every path back as it was, inode and all.
 //  4. Then displaced files are removed, emptied directories too, modes of
 //     directories are set, and the journal goes.

@@ -56,7 +56,7 @@ func NewFile(oldest Version) *File {
 	return f
 }
 
-// Add puts the next version in. Neither Lines nor Content are kept.
+// Add puts the next version in. The caller may reuse v.Lines and v.Content afterwards.
 func (f *File) Add(v Version) {
 	f.entries = append(f.entries, v.Entry)
 	f.steps = append(f.steps, v.Step)

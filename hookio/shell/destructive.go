@@ -151,7 +151,7 @@ func isDevice(file string) bool {
 		strings.EqualFold(file, "nul") || file == "$null"
 }
 
-// git splits git's arguments: the directory of -C, the subcommand and the rest.
+// Git splits git's arguments: the directory of -C, the subcommand and the rest.
 func (inv *Invocation) Git() (dir, sub string, args []Word) {
 	dir = inv.Dir
 	for i := 0; i < len(inv.Args); i++ {
@@ -201,7 +201,7 @@ func (inv *Invocation) gitDestroys() string {
 	return ""
 }
 
-// hasFlag looks for a short option, also among several in one word, or one of
+// HasFlag looks for a short option, also among several in one word, or one of
 // the long ones, with or without a value. It stops at "--".
 func (inv *Invocation) HasFlag(short byte, long ...string) bool {
 	for _, a := range inv.Args {

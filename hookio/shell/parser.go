@@ -15,7 +15,7 @@ const (
 	maxShellWork     = 16 << 20 // bytes looked ahead for the end of something
 )
 
-// word is one word of a command, quotes removed.
+// Word is one word of a command, quotes removed.
 type Word struct {
 	Text    string // unknown expansions are \x00
 	Pattern string // as a glob, "" where nothing in it is one; quoted characters are escaped

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// invocation is a program that a command line runs, found behind sudo, env,
+// Invocation is a program that a command line runs, found behind sudo, env,
 // xargs, find -exec, sh -c and the like.
 type Invocation struct {
 	Name      string // without directory and .exe, in lower case
@@ -281,7 +281,7 @@ func (w *walker) cd(args []Word) {
 	w.cwd = Absolute(w.cwd, args[0].Text)
 }
 
-// absolute joins by text; "" where dir is not known and p is relative.
+// Absolute joins dir and p as texts; "" if dir is unknown and p is relative.
 func Absolute(dir, p string) string {
 	p = strings.ReplaceAll(p, `\`, "/")
 	if path.IsAbs(p) || len(p) > 2 && p[1] == ':' && p[2] == '/' {

@@ -110,7 +110,6 @@ func openTableFile(dir string, f File) (t *openTable, err error) {
 	}, nil
 }
 
-// close unmaps the table. Badger's own Close would wait for a sync of the map.
 // lacks reports whether a table surely does not have the key of a hash.
 func (t *openTable) lacks(hash uint32) (lacks bool, err error) {
 	defer func() {
