@@ -13,6 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/engine/work"
 	"github.com/rewind-cli/rewind/manifest"
@@ -147,7 +148,7 @@ func (c *completer) checkpoints() {
 // sessions offers the agents' sessions.
 func (c *completer) sessions() {
 	c.inProject(func(p *project.Project) error {
-		sessions, err := conversation.Sessions(c.ctx, p)
+		sessions, err := session.List(c.ctx, p)
 		for _, s := range app.FirstN(sessions, offeredCheckpoints) {
 			c.offer(s.ID, app.FirstLine(s.Label()))
 		}
@@ -190,7 +191,7 @@ const offeredPrompts = 10
 // prompts offers prompt~N of the session that would be meant.
 func (c *completer) prompts() {
 	c.inProject(func(p *project.Project) error {
-		s, err := conversation.ChooseSession(c.ctx, p, c.session)
+		s, err := session.Choose(c.ctx, p, c.session)
 		for n := 1; err == nil && n <= offeredPrompts; n++ {
 			var l project.Listed
 			name := fmt.Sprintf("prompt~%d", n)
@@ -205,15 +206,15 @@ func (c *completer) prompts() {
 // subagents offers the subagents of a session, or of all.
 func (c *completer) subagents() {
 	c.inProject(func(p *project.Project) error {
-		session := ""
+		id := ""
 		if c.session != "" {
-			s, err := conversation.ChooseSession(c.ctx, p, c.session)
+			s, err := session.Choose(c.ctx, p, c.session)
 			if err != nil {
 				return err
 			}
-			session = s.ID
+			id = s.ID
 		}
-		list, err := work.Subagents(c.ctx, p, session)
+		list, err := work.Subagents(c.ctx, p, id)
 		c.words(app.FirstN(list, offeredCheckpoints)...)
 		return err
 	})

@@ -21,6 +21,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/save"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -303,11 +304,11 @@ func TestSessionFiles(t *testing.T) {
 	l := newLab(t)
 	l.init()
 	k := l.transcriptFile()
-	state := func() conversation.SessionFileState {
+	state := func() session.FileState {
 		t.Helper()
-		var files []conversation.SessionFile
+		var files []session.File
 		l.do(func(ctx context.Context, p *project.Project) (err error) {
-			files, err = conversation.SessionFiles(ctx, p)
+			files, err = session.Files(ctx, p)
 			return err
 		})
 		if len(files) != 1 || files[0].Session != testSession || files[0].Path != k.file {
@@ -316,33 +317,33 @@ func TestSessionFiles(t *testing.T) {
 		return files[0].State
 	}
 	l.saveBy(k.trigger())
-	if got := state(); got != conversation.NotWritten {
+	if got := state(); got != session.NotWritten {
 		t.Errorf("not written yet: %s", got)
 	}
 	k.say("hello", "there")
-	if got := state(); got != conversation.GrownSince {
+	if got := state(); got != session.GrownSince {
 		t.Errorf("written since: %s", got)
 	}
 	l.saveBy(k.trigger())
-	if got := state(); got != conversation.AsCaptured {
+	if got := state(); got != session.AsCaptured {
 		t.Errorf("saved: %s", got)
 	}
 	if err := os.WriteFile(k.file, []byte(strings.ToUpper(k.bytes())), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := state(); got != conversation.Rewritten {
+	if got := state(); got != session.Rewritten {
 		t.Errorf("rewritten: %s", got)
 	}
 	if err := os.Remove(k.file); err != nil {
 		t.Fatal(err)
 	}
-	if got := state(); got != conversation.Gone {
+	if got := state(); got != session.Gone {
 		t.Errorf("removed: %s", got)
 	}
 	if err := os.Mkdir(k.file, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got := state(); got != conversation.Unreadable {
+	if got := state(); got != session.Unreadable {
 		t.Errorf("a directory: %s", got)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/save"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -181,7 +182,7 @@ func TestBackAndPromptNames(t *testing.T) {
 		if _, err := inspect.Resolve(ctx, p, "prompt~9"); !errors.As(err, &no) {
 			t.Errorf("prompt~9: %v", err)
 		}
-		s, err := conversation.ChooseSession(ctx, p, "")
+		s, err := session.Choose(ctx, p, "")
 		if err != nil {
 			return err
 		}
@@ -194,7 +195,7 @@ func TestBackAndPromptNames(t *testing.T) {
 			t.Errorf("back 2 gives %q and takes back %q", got, done.Prompts)
 		}
 		// The fork that nobody has opened does not make the choice unclear.
-		if s, err = conversation.ChooseSession(ctx, p, ""); err != nil || s.ID != testSession {
+		if s, err = session.Choose(ctx, p, ""); err != nil || s.ID != testSession {
 			t.Fatalf("%v, %v", s, err)
 		}
 		done, err = restore.Back(ctx, p, restore.BackOptions{Session: s, N: 2, Both: true})
@@ -219,11 +220,11 @@ func TestSessions(t *testing.T) {
 	second := c.turn("two", "2")
 	fork := c.restore(restore.Options{Checkpoint: second}).Conversation.Session
 	c.do(func(ctx context.Context, p *project.Project) error {
-		all, err := conversation.Sessions(ctx, p)
+		all, err := session.List(ctx, p)
 		if err != nil {
 			return err
 		}
-		found := map[string]conversation.SessionInfo{}
+		found := map[string]session.Info{}
 		for _, s := range all {
 			found[s.ID] = s
 		}
@@ -233,19 +234,19 @@ func TestSessions(t *testing.T) {
 		if s := found[fork]; s.Parent != testSession || len(s.Ancestors) != 1 || s.Title != "[Fork] before two" || s.Last != "one" {
 			t.Errorf("the fork: %+v", s)
 		}
-		var no *conversation.NoSessionError
-		if _, err := conversation.ChooseSession(ctx, p, "nothing"); !errors.As(err, &no) {
+		var no *session.UnclearError
+		if _, err := session.Choose(ctx, p, "nothing"); !errors.As(err, &no) {
 			t.Errorf("%v", err)
 		}
-		if s, err := conversation.ChooseSession(ctx, p, testSession[:6]); err != nil || s.ID != testSession {
+		if s, err := session.Choose(ctx, p, testSession[:6]); err != nil || s.ID != testSession {
 			t.Errorf("%v %v", s, err)
 		}
 		return nil
 	})
 	c.env.Now = func() time.Time { return time.Now().Add(2 * time.Hour) }
 	c.do(func(ctx context.Context, p *project.Project) error {
-		var no *conversation.NoSessionError
-		if _, err := conversation.ChooseSession(ctx, p, ""); !errors.As(err, &no) || len(no.Choices) != 0 {
+		var no *session.UnclearError
+		if _, err := session.Choose(ctx, p, ""); !errors.As(err, &no) || len(no.Choices) != 0 {
 			t.Errorf("after an hour: %v", err)
 		}
 		return nil

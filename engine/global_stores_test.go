@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/engine/account"
-	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/save"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/stores"
 )
 
@@ -74,12 +74,16 @@ func TestExportedRoot(t *testing.T) {
 		if p.Root() != want {
 			t.Errorf("in %s the root is %s", dir, p.Root())
 		}
-		beside, _, err := conversation.Beside(t.Context(), p)
+		beside, err := session.Beside(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if session := beside.Session; (session == "s") != (want == l.root) {
-			t.Errorf("in %s the session is %q", dir, session)
+		id := ""
+		if beside != nil {
+			id = beside.ID
+		}
+		if (id == "s") != (want == l.root) {
+			t.Errorf("in %s the session is %q", dir, id)
 		}
 		p.Close()
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -67,7 +68,7 @@ func TestPromptTakenTwice(t *testing.T) {
 							t.Errorf("%s is %s (%v), want %s, not %s", spec, l.ID, err, first.ID, again.ID)
 						}
 					}
-					s, err := conversation.ChooseSession(ctx, p, testSession)
+					s, err := session.Choose(ctx, p, testSession)
 					if err != nil {
 						return err
 					}

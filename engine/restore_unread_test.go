@@ -16,6 +16,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/session"
 )
 
 // Where rules cannot be read nothing is in scope, and it is known why.
@@ -63,7 +64,7 @@ func TestPromptsAreNotCountedInAnOldCopy(t *testing.T) {
 	l.saveBy(k.trigger()) // holds the first prompt only
 	k.say("two", "done")
 	l.do(func(ctx context.Context, p *project.Project) error {
-		s, err := conversation.ChooseSession(ctx, p, testSession)
+		s, err := session.Choose(ctx, p, testSession)
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -53,8 +54,8 @@ func (l *lab) transcript(session, cwd string, at time.Time, prompts ...string) s
 func (l *lab) chosen() (id string, choices int) {
 	l.t.Helper()
 	l.do(func(ctx context.Context, p *project.Project) error {
-		s, err := conversation.ChooseSession(ctx, p, "")
-		var no *conversation.NoSessionError
+		s, err := session.Choose(ctx, p, "")
+		var no *session.UnclearError
 		if errors.As(err, &no) {
 			choices = len(no.Choices)
 			return nil
@@ -140,12 +141,12 @@ func TestChooseAmongThousands(t *testing.T) {
 		t.Errorf("%q, %d", id, choices)
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
-		s, err := conversation.ChooseSession(ctx, p, sessionID(7777))
+		s, err := session.Choose(ctx, p, sessionID(7777))
 		if err != nil || s.ID != sessionID(7777) || s.Last != "one" {
 			t.Errorf("%+v, %v", s, err)
 		}
-		_, err = conversation.ChooseSession(ctx, p, sessionID(1)[:5])
-		var no *conversation.NoSessionError
+		_, err = session.Choose(ctx, p, sessionID(1)[:5])
+		var no *session.UnclearError
 		if !errors.As(err, &no) || len(no.Choices) > described {
 			t.Errorf("a beginning that many have: %v", err)
 		}
@@ -267,7 +268,7 @@ func TestForkOfAMovedProject(t *testing.T) {
 	}
 	l.env.Dir = l.root
 	l.do(func(ctx context.Context, p *project.Project) error {
-		s, err := conversation.ChooseSession(ctx, p, sessionID(1))
+		s, err := session.Choose(ctx, p, sessionID(1))
 		if err != nil {
 			return err
 		}

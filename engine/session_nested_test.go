@@ -15,6 +15,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/session"
 )
 
 // A session belongs to the project in which its client was started. The project around that one takes it only if it is named.
@@ -93,14 +94,14 @@ func TestChooseAroundANestedProject(t *testing.T) {
 				t.Errorf("chosen %q of %d, want %q", id, choices, want)
 			}
 			l.do(func(ctx context.Context, p *project.Project) error {
-				s, err := conversation.ChooseSession(ctx, p, "claude")
-				if c.want > 0 && (err != nil || s.ID != want) || c.want == 0 && !errors.As(err, new(*conversation.NoSessionError)) {
+				s, err := session.Choose(ctx, p, "claude")
+				if c.want > 0 && (err != nil || s.ID != want) || c.want == 0 && !errors.As(err, new(*session.UnclearError)) {
 					t.Errorf("by its agent's name: %v, %v", s, err)
 				}
-				if by, _, err := conversation.Beside(ctx, p); err != nil || by.Session != want {
-					t.Errorf("a save is beside %q (%v), want %q", by.Session, err, want)
+				if by, err := session.Beside(ctx, p); err != nil || (by == nil) != (want == "") || by != nil && by.ID != want {
+					t.Errorf("a save is beside %v (%v), want %q", by, err, want)
 				}
-				if s, err = conversation.ChooseSession(ctx, p, sessionID(1)); err != nil || s.ID != sessionID(1) {
+				if s, err = session.Choose(ctx, p, sessionID(1)); err != nil || s.ID != sessionID(1) {
 					t.Errorf("named: %v", err)
 				}
 				return nil
@@ -115,11 +116,11 @@ func TestInPlaceAroundANestedProject(t *testing.T) {
 	l.write("sub/file", "x")
 	l.init()
 	l.in(filepath.Join(l.root, "sub")).init()
-	session := sessionID(1)
-	file := l.transcript(session, filepath.Join(l.root, "sub"), time.Now(), "a one", "b two")
+	id := sessionID(1)
+	file := l.transcript(id, filepath.Join(l.root, "sub"), time.Now(), "a one", "b two")
 	l.write("file", "1")
-	c := l.saveWith(checkpoint.Options{By: conversation.Trigger{Agent: "claude", Session: session, Transcript: file}}).Checkpoint
-	before := l.transcript(session, filepath.Join(l.root, "sub"), time.Now(), "a one", "b two", "c three")
+	c := l.saveWith(checkpoint.Options{By: conversation.Trigger{Agent: "claude", Session: id, Transcript: file}}).Checkpoint
+	before := l.transcript(id, filepath.Join(l.root, "sub"), time.Now(), "a one", "b two", "c three")
 	text, err := os.ReadFile(before)
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +134,7 @@ func TestInPlaceAroundANestedProject(t *testing.T) {
 		t.Errorf("unnamed: %v, %q", err, now)
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
-		s, err := conversation.ChooseSession(ctx, p, session)
+		s, err := session.Choose(ctx, p, id)
 		if err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/search"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/engine/transcript"
@@ -246,7 +247,7 @@ func explainHeld(err error, f *Failure) bool {
 func explainConversation(err error, f *Failure) bool {
 	var (
 		noConv    *conversation.NoConversationError
-		noSession *conversation.NoSessionError
+		noSession *session.UnclearError
 	)
 	switch {
 	case errors.As(err, &noConv):

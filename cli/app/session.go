@@ -9,23 +9,24 @@ import (
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 )
 
 // ChooseSession finds the session that the command works on, and says which it took.
-func (c *Call) ChooseSession(ctx context.Context, p *project.Project) (*conversation.ChosenSession, error) {
+func (c *Call) ChooseSession(ctx context.Context, p *project.Project) (*session.Chosen, error) {
 	return c.ChooseSessionWith(ctx, p, 0)
 }
 
 // ChooseSessionWith is ChooseSession for what goes to before the session's n-th last prompt.
-func (c *Call) ChooseSessionWith(ctx context.Context, p *project.Project, n int) (*conversation.ChosenSession, error) {
-	s, err := conversation.ChooseSessionWith(ctx, p, c.Session, n)
-	var unclear *conversation.NoSessionError
+func (c *Call) ChooseSessionWith(ctx context.Context, p *project.Project, n int) (*session.Chosen, error) {
+	s, err := conversation.SessionWithPrompt(ctx, p, c.Session, n)
+	var unclear *session.UnclearError
 	if errors.As(err, &unclear) && len(unclear.Choices) > 1 && c.Out.Interactive() && !c.JSON && !c.Quiet {
 		id, aerr := c.askSession(unclear)
 		if aerr != nil || id == "" {
 			return nil, errors.Join(aerr, err)
 		}
-		if s, err = conversation.ChooseSession(ctx, p, id); err == nil {
+		if s, err = session.Choose(ctx, p, id); err == nil {
 			s.How = "chosen by you"
 		}
 	}
@@ -33,15 +34,15 @@ func (c *Call) ChooseSessionWith(ctx context.Context, p *project.Project, n int)
 		return nil, err
 	}
 	if s.How != "named" && !c.Quiet && c.Out.client == "" { // in the agent it is the one that is open
-		c.Out.Message(screen.Dim, "session:", SessionText(s.SessionInfo)+", "+s.How)
+		c.Out.Message(screen.Dim, "session:", SessionText(s.Info)+", "+s.How)
 	}
 	return s, nil
 }
 
 // askSession asks a person which session is meant; "" if they do not say.
-func (c *Call) askSession(e *conversation.NoSessionError) (id string, err error) {
+func (c *Call) askSession(e *session.UnclearError) (id string, err error) {
 	choices := FirstN(e.Choices, MaxNamed)
-	lines := Map(choices, func(s conversation.SessionInfo) string { return choiceText(s, e.Now) })
+	lines := Map(choices, func(s session.Info) string { return choiceText(s, e.Now) })
 	n, err := c.Out.choose("Which session?", lines)
 	if err != nil || n < 0 {
 		return "", err
@@ -57,12 +58,12 @@ type choiceView struct {
 	First     string `json:"first_prompt"`
 }
 
-func viewChoice(s conversation.SessionInfo) choiceView {
+func viewChoice(s session.Info) choiceView {
 	return choiceView{s.ID, s.Agent, ViewTime(quietSince(s)), s.First}
 }
 
 // quietSince is the time of a session's last message, or of its last hook where no message is known.
-func quietSince(s conversation.SessionInfo) time.Time {
+func quietSince(s session.Info) time.Time {
 	if s.Said.IsZero() {
 		return s.Seen
 	}
@@ -70,7 +71,7 @@ func quietSince(s conversation.SessionInfo) time.Time {
 }
 
 // choiceText distinguishes a session from others: the time since its last message, and its first prompt.
-func choiceText(s conversation.SessionInfo, now time.Time) string {
+func choiceText(s session.Info, now time.Time) string {
 	text := strings.TrimSpace(s.Agent+" "+s.ID) + ", " + FormatAge(now.Sub(quietSince(s)))
 	if label := s.Label(); s.Title != "" && label != s.First && label != s.Last {
 		text += ", " + screen.Clip(label, 60) // as the list of sessions has it
@@ -82,7 +83,7 @@ func choiceText(s conversation.SessionInfo, now time.Time) string {
 }
 
 // SessionText names a session for the person.
-func SessionText(s conversation.SessionInfo) string {
+func SessionText(s session.Info) string {
 	text := strings.TrimSpace(s.Agent + " " + s.ID)
 	if s.Title != "" {
 		text += " (" + screen.Clip(s.Label(), 60) + ")"

@@ -9,6 +9,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/hookio"
 	"github.com/rewind-cli/rewind/hookio/register"
@@ -253,7 +254,7 @@ func (c *piCall) pointsOf(ctx context.Context) (points []conversation.Point, err
 
 // lineage is the session and those it came from; the log may not know of the newest fork yet.
 func (c *piCall) lineage(db *manifest.DB) ([]string, error) {
-	return conversation.LineageOf(db, c.q.Session, c.event.PreviousSessionID)
+	return session.LineageOf(db, c.q.Session, c.event.PreviousSessionID)
 }
 
 // olderExtension names the extension that pi users had before ours, where pi has it too.

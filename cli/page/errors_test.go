@@ -17,6 +17,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/revert"
 	"github.com/rewind-cli/rewind/engine/search"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/engine/work"
@@ -47,7 +48,7 @@ func TestUIStatusOfErrors(t *testing.T) {
 		{&work.UnknownWorkError{}, 404, ""},
 		{&work.StatesGoneError{}, 404, ""},
 		{&conversation.NoConversationError{}, 404, "Files"},
-		{&conversation.NoSessionError{}, 404, ""},
+		{&session.UnclearError{}, 404, ""},
 		{&transcript.FewPromptsError{}, 404, ""},
 		{app.Usagef("x"), 400, ""},
 		{&project.OutsideError{Path: ".."}, 400, ""},

@@ -14,6 +14,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/revert"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/work"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -143,7 +144,7 @@ func (s *space) reverting(ctx context.Context, a action) (*plan.Plan, error) {
 		return nil, app.Usagef("there is no such way: %s", app.Quote(a.Conflicts))
 	}
 	if a.Session != "" {
-		session, err := conversation.ChooseSession(ctx, s.P, a.Session)
+		session, err := session.Choose(ctx, s.P, a.Session)
 		if err != nil {
 			return nil, err
 		}

@@ -9,8 +9,8 @@ import (
 	"unicode"
 
 	"github.com/rewind-cli/rewind/cli/app"
-	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/session"
 )
 
 // redactedMark replaces what was left out of a text.
@@ -116,7 +116,7 @@ func (r *redactor) summary(s, root string) string {
 }
 
 // label is a session's, from texts that are cut already.
-func (r *redactor) label(s conversation.SessionInfo) string { return r.cut(r.text(s.Label())) }
+func (r *redactor) label(s session.Info) string { return r.cut(r.text(s.Label())) }
 
 // cut leaves out the beginning of a secret at the end of a text that was cut.
 func (r *redactor) cut(s string) string {

@@ -15,10 +15,10 @@ import (
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/cli/web"
 	"github.com/rewind-cli/rewind/engine/attribution"
-	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/graph"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -132,19 +132,19 @@ func exportPage(ctx context.Context, c *app.Call, file string) error {
 }
 
 // sharedSession is the one that is meant, as everywhere; where none is at work, the newest that has checkpoints.
-func sharedSession(ctx context.Context, c *app.Call, p *project.Project) (conversation.SessionInfo, error) {
-	var none *conversation.NoSessionError
+func sharedSession(ctx context.Context, c *app.Call, p *project.Project) (session.Info, error) {
+	var none *session.UnclearError
 	s, err := c.ChooseSession(ctx, p)
 	if err == nil {
-		return s.SessionInfo, nil
+		return s.Info, nil
 	}
 	if !errors.As(err, &none) || none.Named != "" || len(none.Choices) > 0 {
-		return conversation.SessionInfo{}, err
+		return session.Info{}, err
 	}
-	all, lerr := conversation.Sessions(ctx, p)
-	i := slices.IndexFunc(all, func(s conversation.SessionInfo) bool { return len(s.Checkpoints) > 0 })
+	all, lerr := session.List(ctx, p)
+	i := slices.IndexFunc(all, func(s session.Info) bool { return len(s.Checkpoints) > 0 })
 	if lerr != nil || i < 0 {
-		return conversation.SessionInfo{}, errors.Join(lerr, app.Coded(errors.New("no session of an agent has a checkpoint here yet"), app.ExitNotFound))
+		return session.Info{}, errors.Join(lerr, app.Coded(errors.New("no session of an agent has a checkpoint here yet"), app.ExitNotFound))
 	}
 	if !c.Quiet {
 		c.Out.Message(screen.Dim, "session:", app.SessionText(all[i])+", the newest")
@@ -158,7 +158,7 @@ type sharing struct {
 	p       *project.Project
 	src     *picker.Source
 	redact  *redactor
-	session conversation.SessionInfo
+	session session.Info
 
 	rows        []*timeline.Row // newest first
 	page        *web.Shared

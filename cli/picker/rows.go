@@ -11,9 +11,9 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/graph"
 	"github.com/rewind-cli/rewind/engine/oplog"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -146,7 +146,7 @@ func (s *Source) LookAtTree(ctx context.Context) (now *timeline.Present, why str
 
 // sessionOf is the session of a row, or the one that is named; else that of the newest row that has
 // one. nil for none.
-func (s *Source) sessionOf(ctx context.Context, id string) (*conversation.SessionInfo, error) {
+func (s *Source) sessionOf(ctx context.Context, id string) (*session.Info, error) {
 	s.mu.Lock()
 	name := ""
 	if r := s.rows[id]; r != nil {
@@ -156,10 +156,10 @@ func (s *Source) sessionOf(ctx context.Context, id string) (*conversation.Sessio
 	}
 	s.mu.Unlock()
 	if name != "" {
-		info, err := conversation.SessionNamed(ctx, s.P, name)
+		info, err := session.Named(ctx, s.P, name)
 		return &info, err
 	}
-	all, err := conversation.Sessions(ctx, s.P)
+	all, err := session.List(ctx, s.P)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}

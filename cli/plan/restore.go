@@ -14,6 +14,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -40,7 +41,7 @@ func (s *Plans) Restore(ctx context.Context, to *project.Listed, half conversati
 	}
 	if s.c.Session != "" && half != conversation.CodeOnly {
 		var err error
-		if a.options.Session, err = conversation.ChooseSession(ctx, s.p, s.c.Session); err != nil {
+		if a.options.Session, err = session.Choose(ctx, s.p, s.c.Session); err != nil {
 			return nil, err
 		}
 	}

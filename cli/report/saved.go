@@ -48,7 +48,7 @@ func reportSession(c *app.Call, s *checkpoint.Saved) {
 		}
 		c.Out.Hint("rewind restore %s --session ID goes back to where that session is now, too; rewind save --session ID makes a checkpoint that is of it", s.Checkpoint.ID.String()[:app.ShortID])
 	case b != nil && b.ByItself:
-		c.Out.Message(screen.Dim, "session:", app.SessionText(b.SessionInfo)+", "+b.How)
+		c.Out.Message(screen.Dim, "session:", app.SessionText(b.Info)+", "+b.How)
 	}
 }
 

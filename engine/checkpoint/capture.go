@@ -13,6 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/engine/scan"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/window"
 )
 
@@ -63,7 +64,7 @@ func (c *Captured) GitHead() (commit, branch string) { return c.git.head, c.git.
 
 // CaptureTree scans the working tree against the stat cache and stages what is new.
 func CaptureTree(ctx context.Context, p *project.Project, o CaptureOptions) (*Captured, error) {
-	rs, err := await(ctx, func() (rules.Ruleset, error) { return rules.Gather(p, conversation.Kept(p), o.noIgnore) })
+	rs, err := await(ctx, func() (rules.Ruleset, error) { return rules.Gather(p, session.Kept(p), o.noIgnore) })
 	if err != nil {
 		return nil, err
 	}

@@ -12,11 +12,11 @@ import (
 	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/commit"
-	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/ignore"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -105,7 +105,7 @@ func (n *Preimage) entry(tx *commit.Tx) (manifest.Entry, error) {
 
 // scopesNow are the rules in force, with the rule files on disk.
 func scopesNow(p *project.Project) (*rules.Scopes, error) {
-	rs, err := rules.Gather(p, conversation.Kept(p), false)
+	rs, err := rules.Gather(p, session.Kept(p), false)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -30,7 +31,7 @@ type Options struct {
 	ID manifest.CheckpointID
 
 	// By is what the agent's hook knows. Its zero value means the session that a
-	// person's command runs beside, if there is one: conversation.Beside.
+	// person's command runs beside, if there is one: session.Beside.
 	By conversation.Trigger
 }
 
@@ -51,8 +52,8 @@ type Saved struct {
 	Safety bool                      // that one is a safety checkpoint: an operation may have followed it
 	Held   *account.HeldConversation // where the session's next capture continues
 
-	Beside  *conversation.ChosenSession // whose conversation it holds, where that had to be found out
-	Unclear error                       // why it holds none, where more than one could be meant
+	Beside  *session.Chosen // whose conversation it holds, where that had to be found out
+	Unclear error           // why it holds none, where more than one could be meant
 }
 
 // TakeOptions is one save: what was asked, and what a hook adds.

@@ -25,7 +25,7 @@ import (
 const backupStamp = "20060102T150405.000000000"
 
 // backUp makes a plain copy of a file in the store; nil if the file is not there.
-func (r *mover) backUp(file string) (*contentSum, string, error) {
+func (r *mover) backUp(file string) (*project.FileSum, string, error) {
 	src, info, err := vfs.OpenRegular(file, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, "", nil
@@ -74,19 +74,19 @@ func TranscriptBackup(p *project.Project, op manifest.Operation) string {
 	return StoreFile(p, op.TranscriptBackup)
 }
 
-func sumOf(s *transcript.Staged) *contentSum {
-	return &contentSum{Size: s.Size, Sum: hex.EncodeToString(s.Sum[:])}
+func sumOf(s *transcript.Staged) *project.FileSum {
+	return &project.FileSum{Size: s.Size, Sum: hex.EncodeToString(s.Sum[:])}
 }
 
-func sameSum(a, b *contentSum) bool {
+func sameSum(a, b *project.FileSum) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }
 
 // SumFile names the content of a file; nil if there is none.
-func SumFile(file string) (*contentSum, error) { return sumStart(file, math.MaxInt64) }
+func SumFile(file string) (*project.FileSum, error) { return sumStart(file, math.MaxInt64) }
 
 // sumStart names the content of a file up to a size.
-func sumStart(file string, size int64) (*contentSum, error) {
+func sumStart(file string, size int64) (*project.FileSum, error) {
 	f, _, err := vfs.OpenRegular(file, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -100,5 +100,5 @@ func sumStart(file string, size int64) (*contentSum, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &contentSum{Size: n, Sum: hex.EncodeToString(hash.Sum(nil))}, nil
+	return &project.FileSum{Size: n, Sum: hex.EncodeToString(hash.Sum(nil))}, nil
 }

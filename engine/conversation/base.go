@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -12,7 +13,7 @@ func (v *copies) base(s *conversationSource) (*cutPoint, error) {
 	if part == "" {
 		return nil, nil
 	}
-	file, session := transcript.PartFile(v.agent, agentHome(v.p), part), ""
+	file, session := transcript.PartFile(v.agent, session.AgentHome(v.p), part), ""
 	if file == "" {
 		err := v.p.Query(v.ctx, func(db *manifest.DB) error {
 			for c, err := range db.Checkpoints(manifest.Query{}) {
@@ -82,7 +83,7 @@ func (at *cutPoint) whole() (*cutPoint, error) {
 
 // undone are the prompts between the place and the end of the session, newest first. They can be in a later file.
 func (at *cutPoint) undone() (texts []string) {
-	later := transcript.Later(at.agent, agentHome(at.p), at.file)
+	later := transcript.Later(at.agent, session.AgentHome(at.p), at.file)
 	if later == "" {
 		return at.reverted()
 	}

@@ -1,38 +1,10 @@
 package conversation
 
 import (
-	"slices"
-
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/manifest"
 )
-
-// LineageIn is a session and those that it came from, the nearest first, as the log tells.
-func LineageIn(db *manifest.DB, session string) ([]string, error) {
-	parents := map[string]string{}
-	for s, err := range db.Sessions() {
-		if err != nil {
-			return nil, err
-		}
-		if _, known := parents[s.ID]; !known {
-			parents[s.ID] = s.Parent
-		}
-	}
-	family := []string{session}
-	for id := parents[session]; id != "" && !slices.Contains(family, id); id = parents[id] {
-		family = append(family, id)
-	}
-	return family, nil
-}
-
-// LineageOf is LineageIn for a session whose parent the caller knows: the log may not have a new fork yet.
-func LineageOf(db *manifest.DB, session, parent string) ([]string, error) {
-	family, err := LineageIn(db, session)
-	if err != nil || len(family) > 1 || parent == "" {
-		return family, err
-	}
-	before, err := LineageIn(db, parent)
-	return append(family, before...), err
-}
 
 // Bound is the living checkpoint that an entry is bound to in the nearest session of a lineage:
 // entries keep their ids in a fork.
@@ -91,4 +63,39 @@ func PointsOf(db *manifest.DB, lineage []string, has map[string]bool) (points []
 		}
 	}
 	return points, nil
+}
+
+// ByEvent finds the checkpoint that an agent bound to an event of a session, or of one that it came
+// from; else the oldest of a prompt or a tool call, since they name the state before, or the newest at
+// a place in the conversation.
+func ByEvent(p *project.Project, db *manifest.DB, spec, id, event string) (project.Listed, error) {
+	if id == "" || event == "" {
+		return project.Listed{}, &project.NoCheckpointError{Spec: spec}
+	}
+	family, err := session.LineageIn(db, id)
+	if err != nil {
+		return project.Listed{}, err
+	}
+	if c, ok, err := Bound(db, family, event); err != nil || ok {
+		return project.Listed{Checkpoint: c}, err
+	}
+	var before, at *manifest.Checkpoint
+	for c, err := range db.Checkpoints(manifest.Query{Session: id}) {
+		if err != nil {
+			return project.Listed{}, err
+		}
+		switch {
+		case c.PromptID == event, c.ToolUseID == event:
+			before = &c
+		case at == nil && c.Transcript != nil && c.Transcript.EventID == event:
+			at = &c
+		}
+	}
+	switch {
+	case before != nil:
+		return project.Listed{Checkpoint: *before}, nil
+	case at != nil:
+		return project.Listed{Checkpoint: *at}, nil
+	}
+	return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: "no checkpoint is bound to that event"}
 }

@@ -1,7 +1,7 @@
 // Package conversation is the conversation of a person and an agent, as a project stores it.
 //
 //  1. Capture puts what a transcript gained into a checkpoint's transaction.
-//  2. ChooseSession says which session is meant; FindPrompt where its Nth-last prompt was.
+//  2. FindPrompt finds where the Nth-last prompt of a session was; SessionWithPrompt, the session that is meant by that.
 //  3. PrepareMove prepares a fork, or the transcript itself, for a place; Publish puts it there,
 //     TakeBack removes it again. PrepareMovesBack is that for an undo.
 //

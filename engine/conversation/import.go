@@ -11,6 +11,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -20,12 +21,12 @@ import (
 type Import struct {
 	p     *project.Project
 	store *store
-	last  map[sessionKey]*manifest.Transcript
+	last  map[[2]string]*manifest.Transcript // by agent and session
 }
 
 // NewImport begins to put copies into tx. The caller holds the users lock.
 func NewImport(ctx context.Context, p *project.Project, tx *commit.Tx) *Import {
-	return &Import{p: p, store: &store{Ctx: ctx, get: tx.Get, Writer: tx.Writer()}, last: map[sessionKey]*manifest.Transcript{}}
+	return &Import{p: p, store: &store{Ctx: ctx, get: tx.Get, Writer: tx.Writer()}, last: map[[2]string]*manifest.Transcript{}}
 }
 
 // Copy is a transcript that another program kept. What that program says of it is untrusted.
@@ -44,7 +45,7 @@ func (e *NotUnderstoodError) Error() string { return e.Reason }
 // Knows notes what was imported before: later copies of the session go on from it.
 func (m *Import) Knows(t *manifest.Transcript) {
 	if t != nil {
-		m.last[sessionKey{t.Agent, t.Session}] = t
+		m.last[[2]string{t.Agent, t.Session}] = t
 	}
 }
 
@@ -63,17 +64,17 @@ func (m *Import) Put(c Copy) (*manifest.Transcript, error) {
 			break
 		}
 	}
-	if t.Path = transcript.FileIn(agent, agentHome(m.p), m.p.Root(), t.Session, c.Path); t.Path == "" {
+	if t.Path = transcript.FileIn(agent, session.AgentHome(m.p), m.p.Root(), t.Session, c.Path); t.Path == "" {
 		return nil, &NotUnderstoodError{"it does not say of which session it is"}
 	}
-	before := cmp.Or(m.last[sessionKey{t.Agent, t.Session}], &manifest.Transcript{})
+	before := cmp.Or(m.last[[2]string{t.Agent, t.Session}], &manifest.Transcript{})
 	capture := transcript.Capture{Store: m.store, Agent: agent, File: t.Path, From: c.Data, Previous: before.Content, PreviousLeaf: before.EventID}
 	got, err := capture.Run()
 	if err != nil {
 		return nil, err
 	}
 	t.Content, t.Offset, t.EventID = got.Content, uint64(got.Offset), x.Leaf()
-	m.last[sessionKey{t.Agent, t.Session}] = t
+	m.last[[2]string{t.Agent, t.Session}] = t
 	return t, nil
 }
 

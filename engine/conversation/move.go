@@ -83,7 +83,7 @@ func (m *Move) Close() {
 
 // putBack brings files from after to before an operation that failed or
 // crashed. What holds neither is left alone: somebody wrote to it.
-func (r *mover) putBack(files []movedFile) error {
+func (r *mover) putBack(files []project.MovedFile) error {
 	var errs []error
 	for _, f := range files {
 		if f.Temp != "" {
@@ -111,7 +111,7 @@ func (r *mover) putBack(files []movedFile) error {
 }
 
 // stageBackup prepares a file from its plain copy, which must hold what it held.
-func (r *mover) stageBackup(file, backup string, want *contentSum) (*transcript.Staged, error) {
+func (r *mover) stageBackup(file, backup string, want *project.FileSum) (*transcript.Staged, error) {
 	src, info, err := vfs.OpenRegular(StoreFile(r.Project, backup), 0)
 	if err != nil {
 		return nil, err
@@ -144,14 +144,10 @@ func (r *mover) stageBackup(file, backup string, want *contentSum) (*transcript.
 // PutBackMove takes back what a crashed restore did to a conversation, if its
 // operation was never recorded.
 func PutBackMove(ctx context.Context, p *project.Project, op *manifest.Operation, recorded bool) error {
-	if recorded || op.Fork == "" && op.TranscriptBackup == "" {
+	if recorded {
 		return nil
 	}
-	list, err := p.ReadObject(op.Paths)
-	if err != nil {
-		return err
-	}
-	line, err := ParseMoved(list)
+	line, err := p.Moved(*op)
 	if err != nil || line == nil {
 		return err
 	}

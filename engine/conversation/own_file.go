@@ -16,6 +16,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
@@ -30,14 +31,14 @@ func (r *mover) prepareInPlace(at *cutPoint) (*Move, error) {
 	m := &Move{r: r, answer: &Moved{Agent: string(at.agent), Session: at.id, File: file, InPlace: true, Prompts: r.asked(at.reverted()), Until: r.until(at)}}
 	x := at.source.index
 	if r.Session == nil && r.Before == nil {
-		if root := nestedIn(r.Project, string(at.agent), at.id, x.Dir(file), true); root != "" {
+		if root := session.NestedIn(r.Project, string(at.agent), at.id, x.Dir(file), true); root != "" {
 			return nil, &NoConversationError{Checkpoint: r.targetName(), Reason: "session " + at.id + " belongs to the project " + root +
 				", below this one, and is rewritten from here only if it is named"}
 		}
 	}
 	dir, _ := workingDir(r.Project, x.Dir(file))
 	m.answer.Resume = transcript.Command(at.agent, dir, at.id)
-	m.line = movedLine{Action: MovedAction, Agent: string(at.agent), Session: at.id, Resume: m.answer.Resume, InPlace: true}
+	m.line = project.MovedLine{Action: project.MovedAction, Agent: string(at.agent), Session: at.id, Resume: m.answer.Resume, InPlace: true}
 	if err := m.refuseRunning(at.id, file, x.Dir(file)); err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func (r *mover) prepareInPlace(at *cutPoint) (*Move, error) {
 	if there, err := at.standsIn(file); err != nil {
 		return nil, noPlace(r.targetName(), err)
 	} else if there {
-		m.line, m.answer.There, m.answer.Prompts = movedLine{}, true, nil
+		m.line, m.answer.There, m.answer.Prompts = project.MovedLine{}, true, nil
 		return m, nil
 	}
 	if r.DryRun {
@@ -56,7 +57,7 @@ func (r *mover) prepareInPlace(at *cutPoint) (*Move, error) {
 	if err := r.makeAgentDir(filepath.Dir(file)); err != nil {
 		return nil, err
 	}
-	f := movedFile{File: file}
+	f := project.MovedFile{File: file}
 	if f.Before, f.Backup, err = r.backUp(file); err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func (r *mover) prepareInPlace(at *cutPoint) (*Move, error) {
 		return nil, noPlace(r.targetName(), err)
 	}
 	for _, side := range sides {
-		m.line.Files = append(m.line.Files, movedFile{File: side.Name, Temp: side.Temp, After: sumOf(side)})
+		m.line.Files = append(m.line.Files, project.MovedFile{File: side.Name, Temp: side.Temp, After: sumOf(side)})
 	}
 	f.Temp, f.After = s.Temp, sumOf(s)
 	m.staged, m.line.Files = append(sides, s), append(m.line.Files, f)
@@ -216,7 +217,7 @@ func (r *mover) refuseReferred(at *cutPoint) error {
 	if _, err := os.Lstat(at.file); r.Force || err != nil || !transcript.Referred(at.agent) {
 		return nil // what is gone comes back
 	}
-	home := agentHome(r.Project)
+	home := session.AgentHome(r.Project)
 	if later := transcript.Later(at.agent, home, at.file); later != "" {
 		return &project.RefusedError{
 			What: fmt.Sprintf("the agent itself went back in session %s and continues it in %s: what it had written before, %s, stays unchanged", at.id, later, at.file),

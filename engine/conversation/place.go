@@ -9,6 +9,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -221,7 +222,7 @@ func saidBy(x *transcript.Index, leaf string, at time.Time) string {
 }
 
 // placeAt finds where a session's conversation stood at a time.
-func placeAt(ctx context.Context, p *project.Project, s *SessionInfo, at time.Time) (*cutPoint, error) {
+func placeAt(ctx context.Context, p *project.Project, s *session.Info, at time.Time) (*cutPoint, error) {
 	v, err := conversationOf(ctx, p, s.Agent, s.ID, s.Path, nil)
 	if err != nil {
 		return nil, err

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
 // PromptPlace is the place before one of a session's last prompts.
 type PromptPlace struct {
-	Session    *ChosenSession
+	Session    *session.Chosen
 	Checkpoint *project.Listed // that of the prompt, else the newest since the turn before it; nil for none
 	Exact      bool            // Checkpoint is that of the prompt
 	Older      *project.Listed // where Checkpoint is nil: the session's newest before the prompt, of an earlier turn; nil for none
@@ -33,7 +34,7 @@ func (f *PromptPlace) There() bool { return f.at != nil }
 // BeforePrompt finds the place before the n-th last prompt of a session, and its
 // checkpoint. The caller holds the users lock. Errors: *NoConversationError,
 // *FewPromptsError of package transcript.
-func BeforePrompt(ctx context.Context, p *project.Project, s *ChosenSession, n int) (*PromptPlace, error) {
+func BeforePrompt(ctx context.Context, p *project.Project, s *session.Chosen, n int) (*PromptPlace, error) {
 	if !transcript.Supported(transcript.Agent(s.Agent)) {
 		return nil, &NoConversationError{Reason: "conversations of this agent are not supported"}
 	}
@@ -106,7 +107,7 @@ func BeforePrompt(ctx context.Context, p *project.Project, s *ChosenSession, n i
 // unsaidPrompts are the prompts that a session's checkpoints know of and what is held
 // of its transcript does not, newest first: the agent was killed before more was
 // captured, and has deleted the file since.
-func unsaidPrompts(ctx context.Context, p *project.Project, s *ChosenSession, x *transcript.Index) (list []project.Listed, err error) {
+func unsaidPrompts(ctx context.Context, p *project.Project, s *session.Chosen, x *transcript.Index) (list []project.Listed, err error) {
 	chain, err := x.Chain(x.Leaf())
 	if err != nil {
 		return nil, nil // a strange tree: its own prompts are all that is known
@@ -163,7 +164,7 @@ func unsaidPrompts(ctx context.Context, p *project.Project, s *ChosenSession, x 
 // newest of all there: a tree is a tree, whoever worked on it. One from before that
 // turn would take back more than the prompt. A session that the agent itself forked
 // is known to come from another by the lines that both have.
-func promptCheckpoint(ctx context.Context, p *project.Project, s *ChosenSession, x *transcript.Index, said []int, n int) (*promptSearch, error) {
+func promptCheckpoint(ctx context.Context, p *project.Project, s *session.Chosen, x *transcript.Index, said []int, n int) (*promptSearch, error) {
 	line := &x.Lines[said[n]]
 	want := &promptSearch{session: s.ID, x: x, at: said[n], line: line, text: strings.TrimSpace(line.Text), byID: line.PromptID != "", far: promptSlack, own: map[string]bool{s.ID: true}}
 	want.sinceTurn(x)

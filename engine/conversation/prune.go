@@ -72,14 +72,7 @@ func backupsInUse(ctx context.Context, p *project.Project, operations []manifest
 			return nil, err
 		}
 		used[op.TranscriptBackup] = true
-		if op.Fork == "" && op.TranscriptBackup == "" {
-			continue // no conversation moved
-		}
-		list, err := p.ReadObject(op.Paths)
-		if err != nil {
-			return nil, err
-		}
-		line, err := ParseMoved(list)
+		line, err := p.Moved(op)
 		if err != nil {
 			return nil, err
 		}

@@ -1,7 +1,6 @@
 package conversation
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -14,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -48,43 +47,11 @@ type Moved struct {
 // BackupName is the directory of the store that holds plain copies.
 const BackupName = "transcript-backup"
 
-// contentSum names a file's content.
-type contentSum struct {
-	Size int64  `json:"size"`
-	Sum  string `json:"blake3"` // hexadecimal
-}
-
-// movedFile is one file of a moved conversation, in an operation's list of paths.
-type movedFile struct {
-	File   string      `json:"file"`
-	Temp   string      `json:"temp,omitempty"`
-	Before *contentSum `json:"before,omitempty"` // nil: there was none
-	Backup string      `json:"backup,omitempty"` // name below the store: it holds Before
-	After  *contentSum `json:"after,omitempty"`  // nil: there is none
-}
-
-// movedLine is the line of an operation's list of paths that tells of the
-// conversation.
-type movedLine struct {
-	Action  string      `json:"action"` // "conversation"
-	Agent   string      `json:"agent"`
-	Session string      `json:"session"`
-	From    string      `json:"from,omitempty"`
-	Resume  string      `json:"resume,omitempty"`
-	Origin  string      `json:"origin,omitempty"` // shell command that opens From
-	Next    string      `json:"next,omitempty"`   // session that an undo or redo names as the one to continue
-	Was     string      `json:"was,omitempty"`    // session to go on with that an undo left, and its redo goes back to
-	InPlace bool        `json:"in_place,omitempty"`
-	Files   []movedFile `json:"files"`
-}
-
-const MovedAction = "conversation"
-
 // Move is a conversation on its way: its new files lie beside their places
 // until the code is where it should be.
 type Move struct {
 	r      *mover
-	line   movedLine
+	line   project.MovedLine
 	staged []*transcript.Staged // by file; nil: the file goes
 	copied *transcript.Staged   // a transcript that clients of a project's new path look for; nil for none
 	done   int                  // files that are in place
@@ -112,45 +79,12 @@ func (m *Move) Line() []byte {
 	return append(b, '\n')
 }
 
-// ParseMoved finds the line in a list of paths; nil for none.
-func ParseMoved(list []byte) (*movedLine, error) {
-	for _, raw := range bytes.Split(list, []byte("\n")) {
-		if !bytes.Contains(raw, []byte(`"action":"`+MovedAction+`"`)) {
-			continue
-		}
-		var l movedLine
-		if err := json.Unmarshal(raw, &l); err != nil {
-			return nil, &account.DamagedStoreError{What: "an operation's list of paths", Err: err}
-		}
-		if l.Action != MovedAction { // a path that looks like it
-			continue
-		}
-		return &l, nil
-	}
-	return nil, nil
-}
-
-// movedBy is what an operation did to a conversation; nil for nothing.
-func movedBy(p *project.Project, op manifest.Operation) (*movedLine, error) {
-	if op.Fork == "" && op.TranscriptBackup == "" {
-		return nil, nil
-	}
-	list, err := p.ReadObject(op.Paths)
-	if err != nil {
-		return nil, err
-	}
-	return ParseMoved(list)
-}
-
-// leads is the session to go on with after the operation.
-func (l *movedLine) leads() string { return cmp.Or(l.Next, l.Session) }
-
 // MoveOptions say what a restore wants of a conversation.
 type MoveOptions struct {
 	Target  manifest.Checkpoint
-	Before  *PromptPlace   // nil: to the end of Target
-	Session *ChosenSession // whose conversation, where Target holds none of it; nil: Target's
-	InPlace bool           // rewrite the session's own transcript, after a copy, instead of forking it
+	Before  *PromptPlace    // nil: to the end of Target
+	Session *session.Chosen // whose conversation, where Target holds none of it; nil: Target's
+	InPlace bool            // rewrite the session's own transcript, after a copy, instead of forking it
 	DryRun  bool
 	Force   bool
 	Shorter bool // no fork that has all messages of the session
@@ -163,7 +97,7 @@ type mover struct {
 	*project.Project
 	ctx context.Context
 	MoveOptions
-	then map[string]movedFile // files that newer operations, which are taken back first, leave in another state
+	then map[string]project.MovedFile // files that newer operations, which are taken back first, leave in another state
 }
 
 // PrepareMove finds the place in the conversation and prepares its files: a fork, or the
@@ -182,7 +116,7 @@ func PrepareMove(ctx context.Context, p *project.Project, o MoveOptions) (*Move,
 	if o.InPlace {
 		return r.prepareInPlace(at)
 	}
-	if o.Shorter && at.source.live && at.leaf == at.source.index.Leaf() && transcript.Later(at.agent, agentHome(p), at.file) == "" {
+	if o.Shorter && at.source.live && at.leaf == at.source.index.Leaf() && transcript.Later(at.agent, session.AgentHome(p), at.file) == "" {
 		return nil, nil // a fork would have the same messages
 	}
 	return r.prepareFork(at)
@@ -194,7 +128,7 @@ func (r *mover) cutPoint() (*cutPoint, error) {
 		return before.at, before.failed
 	}
 	if s := r.Session; s != nil && (r.Target.Transcript == nil || r.Target.Session != s.ID) {
-		return placeAt(r.ctx, r.Project, &s.SessionInfo, r.Target.Time)
+		return placeAt(r.ctx, r.Project, &s.Info, r.Target.Time)
 	}
 	return placeOf(r.ctx, r.Project, r.Target)
 }
@@ -204,14 +138,14 @@ func (r *mover) prepareFork(at *cutPoint) (*Move, error) {
 	if r.Before != nil {
 		m.answer.From, m.answer.Prompts = r.Before.Session.ID, r.Before.Prompts
 	}
-	m.line = movedLine{Action: MovedAction, Agent: string(at.agent), From: m.answer.From}
+	m.line = project.MovedLine{Action: project.MovedAction, Agent: string(at.agent), From: m.answer.From}
 	title := r.forkTitle(at)
 	at, err := at.whole()
 	if err != nil {
 		return nil, err
 	}
 	x := at.source.index
-	if part := x.Base.Part; part != "" && transcript.PartFile(at.agent, agentHome(r.Project), part) == "" {
+	if part := x.Base.Part; part != "" && transcript.PartFile(at.agent, session.AgentHome(r.Project), part) == "" {
 		m.answer.Notes = append(m.answer.Notes, "the transcript "+part+", which this conversation continues, is gone: the agent may not open the fork")
 	}
 	if r.DryRun {
@@ -251,7 +185,7 @@ func (r *mover) prepareFork(at *cutPoint) (*Move, error) {
 	}
 	m.staged = append(sides, staged...)
 	for _, s := range m.staged {
-		m.line.Files = append(m.line.Files, movedFile{File: s.Name, Temp: s.Temp, After: sumOf(s)})
+		m.line.Files = append(m.line.Files, project.MovedFile{File: s.Name, Temp: s.Temp, After: sumOf(s)})
 	}
 	m.line.Session, m.line.Resume = made.Session, made.Command()
 	m.line.Origin = transcript.Command(at.agent, dir, m.answer.From)
@@ -337,21 +271,21 @@ func (at *cutPoint) sidecar(suffix string) (io.ReadCloser, error) {
 
 // refuseRunning refuses to touch the transcript of a session that an agent
 // works on.
-func (m *Move) refuseRunning(session, file, dir string) error {
+func (m *Move) refuseRunning(id, file, dir string) error {
 	ours, err := m.r.ours(file)
 	if err != nil {
 		return err
 	}
 	check := transcript.RunningCheck{
-		Agent: transcript.Agent(m.line.Agent), Session: session, File: file, Dir: dir,
-		Home: agentHome(m.r.Project), Now: m.r.Env.Time(), Ours: ours,
+		Agent: transcript.Agent(m.line.Agent), Session: id, File: file, Dir: dir,
+		Home: session.AgentHome(m.r.Project), Now: m.r.Env.Time(), Ours: ours,
 	}
 	run := check.Run()
 	switch {
 	case run == nil:
 		return nil
 	case run.PID != 0 && !m.r.Force:
-		return &AgentRunningError{Session: session, How: run.How}
+		return &AgentRunningError{Session: id, How: run.How}
 	}
 	// Without a process to be seen, a fresh file alone proves nothing.
 	m.answer.Notes = append(m.answer.Notes, run.How+": if the agent is still running, it continues with what it has in memory")
@@ -378,7 +312,7 @@ func (r *mover) ours(file string) (bool, error) {
 		return false, err
 	}
 	for _, op := range wrote {
-		line, err := movedBy(r.Project, op)
+		line, err := r.Moved(op)
 		if err != nil || line == nil {
 			continue // it may have been removed
 		}

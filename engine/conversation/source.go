@@ -254,7 +254,7 @@ func (v *copies) rewritten() (bool, error) {
 		return false, err
 	}
 	for _, op := range ops {
-		line, err := movedBy(v.p, op)
+		line, err := v.p.Moved(op)
 		if err != nil || line == nil || !line.InPlace {
 			continue // it may have been removed
 		}

@@ -14,13 +14,13 @@ import (
 // those that came after it and hold: the session to go on with is where they left the conversation.
 // A fork that somebody wrote to stays; a file rewritten in place that changed since is refused without force, and copied first with it. Errors: *RefusedError, *AgentRunningError.
 func (r *mover) prepareMoveBack(op manifest.Operation, before, above []manifest.Operation) (*Move, error) {
-	line, err := movedBy(r.Project, op)
+	line, err := r.Moved(op)
 	if err != nil || line == nil {
 		return nil, err
 	}
 	m := &Move{r: r, answer: &Moved{Agent: line.Agent, InPlace: line.InPlace}}
-	m.line = movedLine{Action: MovedAction, Agent: line.Agent, Session: line.Session, From: line.From, Resume: line.Resume, Origin: line.Origin, InPlace: line.InPlace}
-	main, kept := movedFile{File: op.Fork}, true // a fork that the operation left where it was, unless it is of the files
+	m.line = project.MovedLine{Action: project.MovedAction, Agent: line.Agent, Session: line.Session, From: line.From, Resume: line.Resume, Origin: line.Origin, InPlace: line.InPlace}
+	main, kept := project.MovedFile{File: op.Fork}, true // a fork that the operation left where it was, unless it is of the files
 	for i, f := range line.Files {
 		if f.File == op.Fork && !line.InPlace || i == len(line.Files)-1 && line.InPlace {
 			main, kept = f, false
@@ -104,7 +104,7 @@ func (r *mover) prepareMoveBack(op manifest.Operation, before, above []manifest.
 }
 
 // prepareFile prepares to give a file the content that it had before the operation.
-func (m *Move) prepareFile(f movedFile) error {
+func (m *Move) prepareFile(f project.MovedFile) error {
 	now, err := m.r.sumThen(f.File)
 	if err != nil || sameSum(now, f.Before) {
 		return err
@@ -113,7 +113,7 @@ func (m *Move) prepareFile(f movedFile) error {
 		m.answer.Notes = append(m.answer.Notes, f.File+" was changed since: it is kept")
 		return nil
 	}
-	back := movedFile{File: f.File, After: f.Before}
+	back := project.MovedFile{File: f.File, After: f.Before}
 	var s *transcript.Staged
 	if !m.r.DryRun {
 		if was, ok := m.r.then[f.File]; ok {
@@ -134,6 +134,6 @@ func (m *Move) prepareFile(f movedFile) error {
 }
 
 // stays says that a fork is not taken away.
-func (m *Move) stays(line *movedLine, why string) {
+func (m *Move) stays(line *project.MovedLine, why string) {
 	m.answer.Notes = append(m.answer.Notes, "the forked session "+line.Session+" "+why+": it is kept")
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -15,21 +17,21 @@ import (
 // goOn finds the session to continue when the fork of op is gone: the one that it
 // was made of, unless an earlier operation had made another fork of that one, and the
 // old one was not continued meanwhile: the tree is in the state of that fork.
-func (m *Move) goOn(op manifest.Operation, before []manifest.Operation, line *movedLine, fork string) error {
+func (m *Move) goOn(op manifest.Operation, before []manifest.Operation, line *project.MovedLine, fork string) error {
 	next, err := m.r.earlierFork(op, before, line.From)
 	if err != nil {
 		return err
 	}
 	if next != nil {
-		return m.open(line.Agent, next.leads(), fork, next.Resume)
+		return m.open(line.Agent, next.ToContinue(), fork, next.Resume)
 	}
 	return m.open(line.Agent, line.From, fork, line.Origin)
 }
 
 // goOnAgain finds the session to go on with when a fork is there again: the one that the undo left, if it still is there.
-func (m *Move) goOnAgain(line *movedLine, fork string) error {
+func (m *Move) goOnAgain(line *project.MovedLine, fork string) error {
 	if line.Was != "" && line.Was != line.Session {
-		if was, err := SessionNamed(m.r.ctx, m.r.Project, line.Was); err == nil && was.OnDisk {
+		if was, err := session.Named(m.r.ctx, m.r.Project, line.Was); err == nil && was.OnDisk {
 			return m.open(line.Agent, line.Was, fork, "")
 		}
 	}
@@ -39,10 +41,10 @@ func (m *Move) goOnAgain(line *movedLine, fork string) error {
 
 // left is the session that an undo of op leaves: the fork that op made, or a fork which an operation above made of that
 // one, or of the session in which op was made and which was continued, if the former one was not continued since.
-func (r *mover) left(line *movedLine, op manifest.Operation, above []manifest.Operation) (string, error) {
-	session := line.leads()
+func (r *mover) left(line *project.MovedLine, op manifest.Operation, above []manifest.Operation) (string, error) {
+	session := line.ToContinue()
 	for _, o := range above {
-		l, err := movedBy(r.Project, o)
+		l, err := r.Moved(o)
 		if err != nil {
 			return "", err
 		}
@@ -54,7 +56,7 @@ func (r *mover) left(line *movedLine, op manifest.Operation, above []manifest.Op
 			return "", err
 		}
 		if !used {
-			session = l.leads()
+			session = l.ToContinue()
 		}
 	}
 	return session, nil
@@ -62,7 +64,7 @@ func (r *mover) left(line *movedLine, op manifest.Operation, above []manifest.Op
 
 // earlierFork is what the newest operation before op made of a session, if that
 // session was not used between the two; nil for nothing.
-func (r *mover) earlierFork(op manifest.Operation, before []manifest.Operation, from string) (*movedLine, error) {
+func (r *mover) earlierFork(op manifest.Operation, before []manifest.Operation, from string) (*project.MovedLine, error) {
 	for _, o := range slices.Backward(before) {
 		if o.TranscriptBackup != "" && o.Fork == "" {
 			return nil, nil // rewritten in place: it is the session itself
@@ -70,7 +72,7 @@ func (r *mover) earlierFork(op manifest.Operation, before []manifest.Operation, 
 		if o.Fork == "" {
 			continue // the files alone
 		}
-		line, err := movedBy(r.Project, o)
+		line, err := r.Moved(o)
 		if err != nil {
 			return nil, nil // not kept any more
 		}
@@ -110,22 +112,22 @@ func (r *mover) usedBetween(agent, session string, a, b manifest.Operation) (use
 }
 
 // open goes on with a session, wherever its transcript is now. It lay beside fork; resume opened it.
-func (m *Move) open(name, session, fork, resume string) error {
+func (m *Move) open(name, id, fork, resume string) error {
 	r, agent := m.r, transcript.Agent(name)
-	m.answer.Session, m.line.Next = session, session
-	was, err := SessionNamed(r.ctx, r.Project, session)
-	if errors.As(err, new(*NoSessionError)) {
-		was = SessionInfo{Path: transcript.FileOf(agent, filepath.Dir(fork), session, r.Env.Time())}
+	m.answer.Session, m.line.Next = id, id
+	was, err := session.Named(r.ctx, r.Project, id)
+	if errors.As(err, new(*session.UnclearError)) {
+		was = session.Info{Path: transcript.FileOf(agent, filepath.Dir(fork), id, r.Env.Time())}
 	} else if err != nil {
 		return err
 	}
 	m.answer.File, m.answer.Resume = was.Path, resume
 	d, err := transcript.Describe(agent, was.Path)
 	if err != nil {
-		return m.sessionGone(name, session, was.Path)
+		return m.sessionGone(name, id, was.Path)
 	}
 	dir, moved := workingDir(r.Project, d.Dir)
-	m.answer.Resume = transcript.Command(agent, dir, session)
+	m.answer.Resume = transcript.Command(agent, dir, id)
 	if !moved {
 		return nil
 	}

@@ -19,7 +19,7 @@ func PrepareMovesBack(ctx context.Context, p *project.Project, ops, before, abov
 			whole = nil
 		}
 	}()
-	r := &mover{Project: p, ctx: ctx, MoveOptions: o, then: map[string]movedFile{}}
+	r := &mover{Project: p, ctx: ctx, MoveOptions: o, then: map[string]project.MovedFile{}}
 	fork := "" // of the newest
 	for i, op := range slices.Backward(ops) {
 		m, err := r.prepareMoveBack(op, slices.Concat(before, ops[:i]), slices.Concat(ops[i+1:], above))
@@ -56,7 +56,7 @@ func PrepareMovesBack(ctx context.Context, p *project.Project, ops, before, abov
 }
 
 // sumThen is what a file holds when the newer operations are taken back.
-func (r *mover) sumThen(file string) (*contentSum, error) {
+func (r *mover) sumThen(file string) (*project.FileSum, error) {
 	if f, ok := r.then[file]; ok {
 		return f.After, nil
 	}
@@ -64,9 +64,9 @@ func (r *mover) sumThen(file string) (*contentSum, error) {
 }
 
 // leaveOut drops what a move has prepared of files that another one brings further back.
-func (m *Move) leaveOut(files []movedFile) {
+func (m *Move) leaveOut(files []project.MovedFile) {
 	for i := len(m.staged) - 1; i >= 0; i-- {
-		if !slices.ContainsFunc(files, func(f movedFile) bool { return f.File == m.line.Files[i].File }) {
+		if !slices.ContainsFunc(files, func(f project.MovedFile) bool { return f.File == m.line.Files[i].File }) {
 			continue
 		}
 		if m.staged[i] != nil {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/commit"
-	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -28,7 +28,7 @@ type currentSession struct {
 // nameSession writes down that the event's session is the newest, and which process it runs in.
 func (c *Call) nameSession() error {
 	e := &c.Event
-	conversation.NoteProcess(c.Project, e.By)
+	session.NoteProcess(c.Project, e.By.Agent, e.By.Session)
 	return writeSession(c.Project, currentSession{
 		Agent: e.By.Agent, Session: e.By.Session, Transcript: e.By.Transcript, EnvFile: e.EnvFile, Source: e.Source, Time: e.Time.UTC(),
 	})

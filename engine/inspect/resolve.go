@@ -11,14 +11,15 @@ import (
 	"github.com/rewind-cli/rewind/engine/attempts"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Resolve finds the checkpoint that spec names: a keyword, a number (1 is the
 // newest), a name, an id or a prefix of one of at least four letters, a time
 // as @{5m} or @{2026-11-20 14:30}, a prompt as prompt~2 of the session that
-// ChooseSession finds, <session-id>:<event-id>, or attempt~2 for the newest checkpoint of an attempt as package attempts
-// counts them. Errors: *NoCheckpointError, *AmbiguousError, *NoSessionError, *attempts.NoAttemptError.
+// session.Choose finds, <session-id>:<event-id>, or attempt~2 for the newest checkpoint of an attempt as package attempts
+// counts them. Errors: *NoCheckpointError, *AmbiguousError, *session.UnclearError, *attempts.NoAttemptError.
 func Resolve(ctx context.Context, p *project.Project, spec string) (project.Listed, error) {
 	return ResolveIn(ctx, p, spec, "")
 }
@@ -95,8 +96,8 @@ func resolve(p *project.Project, db *manifest.DB, spec string) (project.Listed, 
 }
 
 // ofSession finds the n-th newest checkpoint of a session.
-func ofSession(ctx context.Context, p *project.Project, spec string, n int, session string) (found project.Listed, err error) {
-	s, err := conversation.SessionNamed(ctx, p, session)
+func ofSession(ctx context.Context, p *project.Project, spec string, n int, id string) (found project.Listed, err error) {
+	s, err := session.Named(ctx, p, id)
 	if err != nil {
 		return project.Listed{}, err
 	}

@@ -138,7 +138,7 @@ func (f *conversations) operation(o *manifest.Operation) (bool, error) {
 	} else if err != nil {
 		return false, f.p.Classify(err)
 	}
-	line, err := conversation.ParseMoved(list)
+	line, err := project.ParseMoved(list)
 	if err != nil || line == nil {
 		return false, err
 	}
@@ -168,7 +168,7 @@ func (f *conversations) operation(o *manifest.Operation) (bool, error) {
 	}
 	var out []byte
 	for raw := range bytes.Lines(list) {
-		if bytes.Contains(raw, []byte(`"action":"`+conversation.MovedAction+`"`)) {
+		if bytes.Contains(raw, []byte(`"action":"`+project.MovedAction+`"`)) {
 			if raw, err = json.Marshal(line); err != nil {
 				return false, err
 			}

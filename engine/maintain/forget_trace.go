@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
-	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rules"
@@ -91,7 +90,7 @@ func dropPaths(list []byte, chosen func(string) bool) []byte {
 	var out []byte
 	for line := range bytes.Lines(list) {
 		var l project.PathLine
-		if json.Unmarshal(line, &l) == nil && l.Action != conversation.MovedAction && l.Path != "" {
+		if json.Unmarshal(line, &l) == nil && l.Action != project.MovedAction && l.Path != "" {
 			if raw, err := base64.StdEncoding.DecodeString(l.Raw); err == nil && len(raw) > 0 {
 				l.Path = string(raw)
 			}

@@ -4,21 +4,21 @@ import (
 	"context"
 	"slices"
 
-	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// LastRestore is the newest restore that was asked for in a session, or in one that it came from
+// LastRestore is the newest restore that was asked for in the session id, or in one that it came from
 // before it began, and that nobody took back; nil for none. Its Safety has the files from before it.
 // parent is what the session came from, where the log may not know of it yet. undone: it took the one
 // before it back, so that going to its Safety does that one again.
-func LastRestore(ctx context.Context, p *project.Project, session, parent string) (last *manifest.Operation, undone bool, err error) {
-	if session == "" {
+func LastRestore(ctx context.Context, p *project.Project, id, parent string) (last *manifest.Operation, undone bool, err error) {
+	if id == "" {
 		return nil, false, nil
 	}
 	err = p.Query(ctx, func(db *manifest.DB) error {
-		family, err := conversation.LineageOf(db, session, parent)
+		family, err := session.LineageOf(db, id, parent)
 		if err != nil {
 			return err
 		}
@@ -31,7 +31,7 @@ func LastRestore(ctx context.Context, p *project.Project, session, parent string
 		}
 		began := uint64(0) // of the session's first checkpoint
 		if len(family) > 1 {
-			for c, err := range db.Checkpoints(manifest.Query{Session: session}) {
+			for c, err := range db.Checkpoints(manifest.Query{Session: id}) {
 				if err != nil {
 					return err
 				}

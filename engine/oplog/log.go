@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/rewind-cli/rewind/cas/oid"
-	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -95,7 +94,7 @@ func countPaths(p *project.Project, op *manifest.Operation) {
 	}
 	for line := range bytes.Lines(data) {
 		var l project.PathLine
-		if json.Unmarshal(line, &l) != nil || l.Action == conversation.MovedAction {
+		if json.Unmarshal(line, &l) != nil || l.Action == project.MovedAction {
 			continue
 		}
 		switch {

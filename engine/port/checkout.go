@@ -15,12 +15,12 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkout"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
-	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -212,7 +212,7 @@ func checkoutPlace(p *project.Project, dir string) error {
 	if rel == "." {
 		return &CheckoutDirError{Dir: dir, Reason: "is the project itself", Hint: "rewind restore brings the project back; checkout takes a directory of its own"}
 	}
-	kept := conversation.Kept(p)
+	kept := session.Kept(p)
 	if rules.Sessions(p, kept)(rel) {
 		return &CheckoutDirError{Dir: dir, Reason: "is where an agent keeps its sessions", Hint: "choose a directory outside of the project"}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -326,7 +327,7 @@ func (im *importing) relate(r *manifest.Checkpoint) error {
 // out is not known, so all is: its restores deleted nothing either.
 func (im *importing) putRules(all bool) error {
 	c := ignore.Config{CaptureIgnored: "none", StorePath: rules.Below(im.p, im.p.StoreDir()), AccountPath: rules.Below(im.p, im.p.Env.AccountDir()),
-		SessionPaths: rules.SessionPaths(im.p, conversation.Kept(im.p))}
+		SessionPaths: rules.SessionPaths(im.p, session.Kept(im.p))}
 	if all {
 		c.Ignore = []string{"*"}
 	}

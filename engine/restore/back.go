@@ -5,13 +5,14 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
 // BackOptions of one Back.
 type BackOptions struct {
-	Session *conversation.ChosenSession
+	Session *session.Chosen
 	N       int  // before the N-th last prompt, from 1
 	Both    bool // the code too
 	Restore Options

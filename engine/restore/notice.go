@@ -8,6 +8,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/engine/work"
 	"github.com/rewind-cli/rewind/manifest"
@@ -89,7 +90,7 @@ func relate(ctx context.Context, p *project.Project, n *notice.Notice) {
 	if n.Session == "" {
 		return
 	}
-	list, err := conversation.Sessions(ctx, p)
+	list, err := session.List(ctx, p)
 	if err != nil {
 		return
 	}

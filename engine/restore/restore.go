@@ -17,6 +17,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/engine/work"
 	"github.com/rewind-cli/rewind/manifest"
@@ -27,17 +28,17 @@ type Options struct {
 	Checkpoint manifest.Checkpoint // restore only
 	Paths      []string            // paths and globs relative to the root; empty: all
 	DryRun     bool
-	Force      bool                        // go on where paths or the conversation changed since, or an agent runs
-	Half       conversation.Half           // what is moved; undo-restore and redo-restore take back what was moved
-	InPlace    bool                        // rewrite the session's own transcript, after a backup, instead of forking it
-	Session    *conversation.ChosenSession // whose conversation, where the checkpoint holds none of it; nil: the checkpoint's
-	By         string                      // id of the session that asks, "" for none: see LastRestore
-	Along      string                      // id of a session whose conversation its agent itself brings to the same place; "" for none
-	Steps      int                         // undo, redo: how many; 0: one
-	To         uint64                      // undo: sequence number of the oldest operation that is taken back; 0: the last step
-	Args       string                      // what the person typed after the verb, for the log; it is cut to manifest.MaxArgs
-	Prompt     int                         // restore: to before the Prompt-th last prompt of Session, not to Checkpoint; 0: to Checkpoint
-	About      []string                    // ids of the sessions whose work is meant, where neither Session nor the checkpoint tells
+	Force      bool              // go on where paths or the conversation changed since, or an agent runs
+	Half       conversation.Half // what is moved; undo-restore and redo-restore take back what was moved
+	InPlace    bool              // rewrite the session's own transcript, after a backup, instead of forking it
+	Session    *session.Chosen   // whose conversation, where the checkpoint holds none of it; nil: the checkpoint's
+	By         string            // id of the session that asks, "" for none: see LastRestore
+	Along      string            // id of a session whose conversation its agent itself brings to the same place; "" for none
+	Steps      int               // undo, redo: how many; 0: one
+	To         uint64            // undo: sequence number of the oldest operation that is taken back; 0: the last step
+	Args       string            // what the person typed after the verb, for the log; it is cut to manifest.MaxArgs
+	Prompt     int               // restore: to before the Prompt-th last prompt of Session, not to Checkpoint; 0: to Checkpoint
+	About      []string          // ids of the sessions whose work is meant, where neither Session nor the checkpoint tells
 	// Expect, if set, is Restored.Expected of a dry run: if that is no longer true, nothing is
 	// changed, and the error is *PlanChangedError.
 	Expect *Expected

@@ -4,23 +4,23 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Today are the rules in force, with the rule files on disk.
 func (r *Run) Today() *rules.Scopes {
-	return rules.Today(r.Project, conversation.Kept(r.Project), r.FS)
+	return rules.Today(r.Project, session.Kept(r.Project), r.FS)
 }
 
 // Sessions reports of a path whether agents keep their sessions there, or it is a transcript that a hook reported: older
 // checkpoints can have it, and those of a process that lacks the agent's variables.
 func (r *Run) Sessions() func(path string) bool {
 	if r.kept == nil {
-		r.kept = rules.Sessions(r.Project, append(conversation.Kept(r.Project), conversation.Transcripts(r.Ctx, r.Project)...))
+		r.kept = rules.Sessions(r.Project, append(session.Kept(r.Project), session.Transcripts(r.Ctx, r.Project)...))
 	}
 	return r.kept
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/engine/window"
 	"github.com/rewind-cli/rewind/engine/work"
@@ -284,7 +285,7 @@ func (v *reverting) back() int {
 	if v.o.DryRun || n == 0 || !v.work.Newest || v.work.Call != "" || v.work.Subagent != "" || v.Sel != nil {
 		return 0
 	}
-	s, err := conversation.ChooseSession(v.Ctx, v.Project, v.work.Session)
+	s, err := session.Choose(v.Ctx, v.Project, v.work.Session)
 	if err != nil {
 		return 0
 	}

@@ -24,7 +24,7 @@ type Ruleset struct {
 }
 
 // Gather gathers what decides which paths are captured: settings, git's exclude
-// files, what git tracks, and where agents keep their sessions (conversation.Kept).
+// files, what git tracks, and where agents keep their sessions (session.Kept).
 func Gather(p *project.Project, kept []string, noIgnore bool) (Ruleset, error) {
 	var rs Ruleset
 	s := p.Settings()

@@ -8,6 +8,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/session"
 )
 
 // Save takes a checkpoint of the whole tree. It returns when the checkpoint is
@@ -17,12 +18,15 @@ func Save(ctx context.Context, p *project.Project, o checkpoint.Options) (*check
 	if err := p.Writing(ctx); err != nil { // before all that looks into a store which is gone
 		return nil, err
 	}
-	var beside *conversation.ChosenSession
+	var beside *session.Chosen
 	var unclear error
 	if o.By == (conversation.Trigger{}) {
-		o.By, beside, unclear = conversation.Beside(ctx, p)
+		beside, unclear = session.Beside(ctx, p)
 		if unclear != nil && (p.Env.Asked != "" || ctx.Err() != nil) {
 			return nil, unclear
+		}
+		if beside != nil {
+			o.By = conversation.Trigger{Agent: beside.Agent, Session: beside.ID, Transcript: beside.Path}
 		}
 	}
 	_ = restore.ClearUp(ctx, p) // every command reports what cannot be cleared, and it voids no save

@@ -18,6 +18,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/engine/watch"
 	"github.com/rewind-cli/rewind/manifest"
@@ -165,7 +166,7 @@ func (w *watching) tree() (watch.Tree, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	today := rules.Today(p, conversation.Kept(p), fs)
+	today := rules.Today(p, session.Kept(p), fs)
 	t, err := watch.Open(watch.Options{Root: w.root, Wanted: today.Captures, Rules: ignore.RuleFile})
 	if err != nil {
 		fs.Close()

@@ -14,18 +14,19 @@ import (
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/patch"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Named is how a person names the work that a revert takes back: a call, a checkpoint's turn, one of a
 // session's turns, or the session.
 type Named struct {
-	Call       string                      // the agent's id of a call, or a beginning of at least four characters that is unambiguous
-	Checkpoint *project.Listed             // its turn: the prompt and all calls until the session's next
-	Session    *conversation.ChosenSession // with Prompt, its turn; else all of it
-	Prompt     int                         // the Prompt-th last of the session; 0: none
-	Since      bool                        // the turn of Prompt and all that came after it
-	Subagent   string                      // of a session or turn, only this one's calls; or a beginning of its id
+	Call       string          // the agent's id of a call, or a beginning of at least four characters that is unambiguous
+	Checkpoint *project.Listed // its turn: the prompt and all calls until the session's next
+	Session    *session.Chosen // with Prompt, its turn; else all of it
+	Prompt     int             // the Prompt-th last of the session; 0: none
+	Since      bool            // the turn of Prompt and all that came after it
+	Subagent   string          // of a session or turn, only this one's calls; or a beginning of its id
 }
 
 // UnknownWorkError: there is no such call, or none that can be meant.
@@ -224,7 +225,7 @@ func turnTime(db *manifest.DB, of *manifest.Checkpoint) (at time.Time, asked boo
 
 // turnKnown is the first checkpoint in a turn at whose prompt no checkpoint was taken, of the session or of one that it was
 // forked from; nil for none.
-func turnKnown(ctx context.Context, p *project.Project, s *conversation.ChosenSession, promptID string) (l *project.Listed, err error) {
+func turnKnown(ctx context.Context, p *project.Project, s *session.Chosen, promptID string) (l *project.Listed, err error) {
 	if promptID == "" {
 		return nil, nil
 	}

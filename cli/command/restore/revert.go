@@ -14,6 +14,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/revert"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/work"
 )
 
@@ -166,7 +167,7 @@ func otherSelector(ctx context.Context, c *app.Call, p *project.Project, err err
 	if strings.HasPrefix(arg, "toolu_") || strings.HasPrefix(arg, "call_") {
 		return app.Hinted(err, "a call goes after --tool: rewind revert --tool "+app.ShellQuote(arg))
 	}
-	if s, serr := conversation.ChooseSession(ctx, p, arg); serr == nil {
+	if s, serr := session.Choose(ctx, p, arg); serr == nil {
 		return app.Hinted(err, "a session goes after --session: rewind revert --session "+app.ShellQuote(report.ShortSession(s.ID)))
 	}
 	dir, derr := app.RootPath(p.Root(), c.Env.Dir, filepath.Clean(arg))

@@ -10,12 +10,13 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 )
 
 // sessionOf is the session whose conversation a restore moves, nil for that of
 // the checkpoint: one that is named counts, and at a bare time the one in
 // whose shell the command runs, since the newest checkpoint may be another's.
-func sessionOf(ctx context.Context, c *app.Call, p *project.Project, spec string, l project.Listed, h conversation.Half) (*conversation.ChosenSession, error) {
+func sessionOf(ctx context.Context, c *app.Call, p *project.Project, spec string, l project.Listed, h conversation.Half) (*session.Chosen, error) {
 	switch {
 	case c.Session != "": // of the files alone, it is whose turns go
 		return c.ChooseSession(ctx, p)
@@ -27,7 +28,7 @@ func sessionOf(ctx context.Context, c *app.Call, p *project.Project, spec string
 		return nil, nil
 	}
 	s, err := c.ChooseSession(ctx, p)
-	var none *conversation.NoSessionError
+	var none *session.UnclearError
 	if errors.As(err, &none) && len(none.Choices) == 0 && none.Named == "" && h == conversation.Both {
 		return nil, nil // there is no conversation: the files are all that there is
 	}

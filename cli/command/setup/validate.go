@@ -8,9 +8,9 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/registration"
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/status"
 	"github.com/rewind-cli/rewind/hookio"
 )
@@ -120,11 +120,11 @@ func runValidate(ctx context.Context, c *app.Call) error {
 		for _, problem := range problems {
 			v.Findings.mild("project", rulesCure(problem.Path), "%s: %s", problem.Path, problem.Reason)
 		}
-		files, err := conversation.SessionFiles(ctx, p)
+		files, err := session.Files(ctx, p)
 		if err != nil {
 			v.Findings.failed("store", err)
 		}
-		v.Sessions = app.Map(files, func(f conversation.SessionFile) sessionFileView {
+		v.Sessions = app.Map(files, func(f session.File) sessionFileView {
 			return sessionFileView{SessionID: f.Session, Agent: f.Agent, Path: f.Path, State: string(f.State)}
 		})
 	}
@@ -189,12 +189,12 @@ func printFindings(o *app.Output, v validateView) {
 
 // fileStateText says how a transcript differs from what was captured of it.
 func fileStateText(state string) string {
-	return cmp.Or(map[conversation.SessionFileState]string{
-		conversation.AsCaptured: "is up to date",
-		conversation.GrownSince: "has grown since it was captured",
-		conversation.Rewritten:  "was rewritten since it was captured",
-		conversation.Gone:       "is gone",
-		conversation.Unreadable: "cannot be read",
-		conversation.NotWritten: "has not been written yet",
-	}[conversation.SessionFileState(state)], "is "+state)
+	return cmp.Or(map[session.FileState]string{
+		session.AsCaptured: "is up to date",
+		session.GrownSince: "has grown since it was captured",
+		session.Rewritten:  "was rewritten since it was captured",
+		session.Gone:       "is gone",
+		session.Unreadable: "cannot be read",
+		session.NotWritten: "has not been written yet",
+	}[session.FileState(state)], "is "+state)
 }

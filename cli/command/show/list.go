@@ -14,9 +14,9 @@ import (
 	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/account"
-	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -107,7 +107,7 @@ func runList(ctx context.Context, c *app.Call, o listFlags) error {
 		return err
 	}
 	if c.Flags.Changed("session") || c.Session != "" {
-		s, err := conversation.SessionNamed(ctx, p, c.Session)
+		s, err := session.Named(ctx, p, c.Session)
 		if err != nil {
 			return err
 		}

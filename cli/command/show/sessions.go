@@ -8,8 +8,8 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/report"
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
@@ -33,7 +33,7 @@ func NewSessions() *app.Command {
 			if err != nil {
 				return err
 			}
-			sessions, err := conversation.Sessions(ctx, p)
+			sessions, err := session.List(ctx, p)
 			if err != nil {
 				return err
 			}
@@ -46,7 +46,7 @@ func NewSessions() *app.Command {
 	}
 }
 
-func printSessions(o *app.Output, sessions []conversation.SessionInfo) {
+func printSessions(o *app.Output, sessions []session.Info) {
 	t := screen.Table{Columns: []screen.Column{
 		{Title: "SESSION", Style: screen.Yellow}, {Title: "AGENT", Style: screen.Cyan}, {Title: "AGE", Right: true},
 		{Title: "CHECKPOINTS", Right: true}, {Title: "CHAT", Right: true}, {Title: "FROM"}, {Title: "TEXT", Flex: true},
@@ -70,7 +70,7 @@ func printSessions(o *app.Output, sessions []conversation.SessionInfo) {
 }
 
 // sessionLabel names a session; of one whose conversation cannot be read, its first prompt that a checkpoint has does.
-func sessionLabel(s conversation.SessionInfo) string {
+func sessionLabel(s session.Info) string {
 	if text := s.Label(); text != "" {
 		return text
 	}
@@ -111,7 +111,7 @@ type sessionCheckpointView struct {
 	Kind string `json:"kind"`
 }
 
-func viewSession(s conversation.SessionInfo) sessionView {
+func viewSession(s session.Info) sessionView {
 	return sessionView{
 		SessionID: s.ID, Agent: s.Agent, Path: s.Path, OnDisk: s.OnDisk, Bytes: s.Size, Dir: s.Dir, Title: s.Title,
 		LastPrompt: s.Last, Source: s.Source, Parent: app.OrNull(s.Parent), Ancestors: append([]string{}, s.Ancestors...),

@@ -1,4 +1,4 @@
-package conversation
+package session
 
 import (
 	"context"
@@ -19,7 +19,7 @@ type roster struct {
 
 // member is one session of a roster.
 type member struct {
-	SessionInfo
+	Info
 	looked bool
 	active bool // there was a sign of life lately
 	recent bool // a prompt too
@@ -101,7 +101,7 @@ func readRoster(ctx context.Context, p *project.Project, since time.Time) (*rost
 // find adds the transcripts in the agents' directories and those that restores made.
 func (r *roster) find(p *project.Project) error {
 	for _, agent := range transcript.Agents() {
-		found, err := transcript.Find(agent, agentHome(p), p.Root())
+		found, err := transcript.Find(agent, AgentHome(p), p.Root())
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (r *roster) goTo(ctx context.Context, p *project.Project) error {
 	}
 	defer release()
 	for _, op := range r.undone {
-		line, err := movedBy(p, op)
+		line, err := p.Moved(op)
 		if err != nil || line == nil || line.Next == "" {
 			continue // the choice goes by what else is known
 		}

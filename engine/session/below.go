@@ -1,4 +1,4 @@
-package conversation
+package session
 
 import (
 	"cmp"
@@ -8,9 +8,9 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 )
 
-// nestedIn is the root of the project below this one that a session belongs to, "" where that is none: the one in which its
+// NestedIn is the root of the project below this one that a session belongs to, "" where that is none: the one in which its
 // client was started, in dir by its transcript. Where that has no store, a session that is recorded here is ours.
-func nestedIn(p *project.Project, agent, session, dir string, recorded bool) string {
+func NestedIn(p *project.Project, agent, session, dir string, recorded bool) string {
 	root, own := p.Nested(cmp.Or(account.LoadSession(p.Env, agent, session).Dir, dir))
 	if !own && recorded {
 		return ""
@@ -21,7 +21,7 @@ func nestedIn(p *project.Project, agent, session, dir string, recorded bool) str
 // nested is nestedIn of a member.
 func (s *member) nested(p *project.Project) string {
 	s.look()
-	return nestedIn(p, s.Agent, s.ID, s.Dir, s.Told || !s.newest.IsZero())
+	return NestedIn(p, s.Agent, s.ID, s.Dir, s.Told || !s.newest.IsZero())
 }
 
 // leaveNested takes those sessions out that belong to projects below this one, and gives the root of one of these.

@@ -1,4 +1,4 @@
-package conversation
+package session
 
 import (
 	"cmp"
@@ -29,7 +29,7 @@ func (g *gathered) get(agent, id string) *member {
 	k := sessionKey{agent, id}
 	s := g.all[k]
 	if s == nil {
-		s = &member{SessionInfo: SessionInfo{Agent: agent, ID: id}}
+		s = &member{Info: Info{Agent: agent, ID: id}}
 		g.all[k] = s
 		g.list = append(g.list, s)
 	}

@@ -1,4 +1,4 @@
-package conversation
+package session
 
 import (
 	"context"
@@ -12,28 +12,28 @@ import (
 	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
-// SessionFile says how a session's transcript differs from what is held of it.
-type SessionFile struct {
+// File says how a session's transcript differs from what is held of it.
+type File struct {
 	Agent, Session, Path string
-	State                SessionFileState
+	State                FileState
 }
 
-// SessionFileState of a transcript, against the session's newest checkpoint.
-type SessionFileState string
+// FileState of a transcript, against the session's newest checkpoint.
+type FileState string
 
 const (
-	AsCaptured SessionFileState = "as captured"
-	GrownSince SessionFileState = "grown"
-	Rewritten  SessionFileState = "rewritten" // by a compaction, or by hand
-	Gone       SessionFileState = "gone"      // agents delete old ones; ours can be written back
-	Unreadable SessionFileState = "unreadable"
-	NotWritten SessionFileState = "not written" // by the agent, nor captured
+	AsCaptured FileState = "as captured"
+	GrownSince FileState = "grown"
+	Rewritten  FileState = "rewritten" // by a compaction, or by hand
+	Gone       FileState = "gone"      // agents delete old ones; ours can be written back
+	Unreadable FileState = "unreadable"
+	NotWritten FileState = "not written" // by the agent, nor captured
 )
 
-// SessionFiles compares the transcripts of all sessions that have a checkpoint
+// Files compares the transcripts of all sessions that have a checkpoint
 // with what is held of them. It reads both edges of each file.
-func SessionFiles(ctx context.Context, p *project.Project) ([]SessionFile, error) {
-	sessions, err := Sessions(ctx, p)
+func Files(ctx context.Context, p *project.Project) ([]File, error) {
+	sessions, err := List(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func SessionFiles(ctx context.Context, p *project.Project) ([]SessionFile, error
 		return nil, err
 	}
 	defer release()
-	var out []SessionFile
+	var out []File
 	for _, s := range sessions {
 		for _, c := range s.Checkpoints {
 			if c.Transcript == nil {
@@ -52,14 +52,14 @@ func SessionFiles(ctx context.Context, p *project.Project) ([]SessionFile, error
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, SessionFile{Agent: s.Agent, Session: s.ID, Path: c.Transcript.Path, State: state})
+			out = append(out, File{Agent: s.Agent, Session: s.ID, Path: c.Transcript.Path, State: state})
 			break
 		}
 	}
 	return out, nil
 }
 
-func sessionFile(p *project.Project, content oid.ID, file string) (SessionFileState, error) {
+func sessionFile(p *project.Project, content oid.ID, file string) (FileState, error) {
 	var held transcript.Cursor
 	if content != (oid.ID{}) {
 		data, err := p.Store.Get(nil, content)

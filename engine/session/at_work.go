@@ -1,10 +1,8 @@
-package conversation
+package session
 
 import (
 	"cmp"
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -14,162 +12,8 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// activeFor is how long after its last sign of life a session counts as active.
-const activeFor = time.Hour
-
-// maxDescribed bounds how many transcripts that no hook reported are read
-// for a choice, the newest first: with more sessions at work than that, the person has to name one.
-const maxDescribed = 64
-
-// ChosenSession is the session that a command works on.
-type ChosenSession struct {
-	SessionInfo
-	How      string // how it was found, for the person
-	ByItself bool   // neither a person nor the environment named it
-}
-
-// ChooseSession finds the session that a command means: the one that is named
-// (see SessionNamed), else that
-// of REWIND_SESSION_ID, else that of REWIND_TRANSCRIPT_PATH, else that of the
-// agent whose shell the command runs in, else the only one at work. A session without prompts is never meant, nor one
-// that belongs to a project below this one; of a session and its forks
-// the one that went on last is; one that ended makes way for the next. Errors:
-// *NoSessionError.
-func ChooseSession(ctx context.Context, p *project.Project, named string) (*ChosenSession, error) {
-	if named != "" {
-		return namedSession(ctx, p, named, byPerson)
-	}
-	file := p.Env.Variable("REWIND_TRANSCRIPT_PATH")
-	if id := p.Env.Variable("REWIND_SESSION_ID"); id != "" {
-		s, err := namedSession(ctx, p, id, "REWIND_SESSION_ID")
-		if err == nil || file == "" {
-			return s, err
-		}
-	}
-	if file != "" {
-		return sessionOfFile(ctx, p, file)
-	}
-	if id := sessionAbove(p); id != "" {
-		if s, err := namedSession(ctx, p, id, "that of the agent in whose shell this runs"); err == nil {
-			return s, nil
-		}
-	}
-	return sessionAtWork(ctx, p, "")
-}
-
-// NoteProcess remembers which process of its agent a hook's session runs in.
-func NoteProcess(p *project.Project, by Trigger) {
-	if by.Session == "" {
-		return
-	}
-	if process := transcript.AgentAbove(transcript.Agent(by.Agent), os.Getppid()); process != "" {
-		p.NoteProcess(project.SessionProcess{Agent: by.Agent, Session: by.Session, Process: process})
-	}
-}
-
-// sessionAbove is the session of the agent that this process was started by, for agents whose
-// shells do not have the session in a variable. "" if no process above it is an agent.
-func sessionAbove(p *project.Project) string {
-	above := map[string]string{}
-	for _, s := range slices.Backward(p.Processes()) {
-		process, ok := above[s.Agent]
-		if !ok {
-			process = transcript.AgentAbove(transcript.Agent(s.Agent), os.Getppid())
-			above[s.Agent] = process
-		}
-		if process != "" && process == s.Process {
-			return s.Session
-		}
-	}
-	return ""
-}
-
-// sessionOfFile is the session of a transcript.
-func sessionOfFile(ctx context.Context, p *project.Project, named string) (*ChosenSession, error) {
-	file := transcriptNamed(p, named)
-	r, err := readRoster(ctx, p, time.Time{})
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range r.list {
-		if s.Path != "" && sameFile(s.Path, file) {
-			return chosen(p, r, s, "REWIND_TRANSCRIPT_PATH"), nil
-		}
-	}
-	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || filepath.Ext(file) != ".jsonl" {
-		return nil, &NoSessionError{Named: named, Now: p.Env.Time()}
-	}
-	s := &member{SessionInfo: SessionInfo{Agent: p.Env.Variable("REWIND_AGENT"), Path: file}}
-	if s.Agent == "" {
-		s.Agent = string(transcript.AgentOf(file))
-	}
-	s.ID = transcript.SessionOf(transcript.Agent(s.Agent), file)
-	return chosen(p, r, s, "REWIND_TRANSCRIPT_PATH"), nil
-}
-
-// namedSession finds a session by its id or the beginning of it.
-func namedSession(ctx context.Context, p *project.Project, named, how string) (*ChosenSession, error) {
-	// A whole id is mostly one that a hook reported: the checkpoints need not be read.
-	r, err := readRoster(ctx, p, p.Env.Time())
-	if err != nil {
-		return nil, err
-	}
-	if !slices.ContainsFunc(r.list, func(s *member) bool { return s.ID == named && s.Agent != "" }) {
-		if r, err = readRoster(ctx, p, time.Time{}); err != nil {
-			return nil, err
-		}
-	}
-	var matches []*member
-	for _, s := range r.list {
-		if s.ID == named && s.Agent != "" { // without one it is the trace of an incomplete environment
-			return chosen(p, r, s, how), nil
-		}
-		if len(named) >= leastOfID && strings.HasPrefix(s.ID, named) && s.Agent != "" {
-			matches = append(matches, s)
-		}
-	}
-	if len(matches) == 0 && how == byPerson {
-		if s, err := sessionOfAgent(ctx, p, r, named); s != nil || err != nil {
-			return s, err
-		}
-		if matches, err = titled(ctx, p, r, named); err != nil {
-			return nil, err
-		}
-	}
-	if len(matches) == 1 {
-		return chosen(p, r, matches[0], how), nil
-	}
-	none := &NoSessionError{Named: named, Now: p.Env.Time()}
-	none.Short = len(named) < leastOfID && slices.ContainsFunc(r.list, func(s *member) bool { return s.Agent != "" && strings.HasPrefix(s.ID, named) })
-	for _, s := range matches[:min(len(matches), maxDescribed)] {
-		none.Choices = append(none.Choices, chosen(p, r, s, "").SessionInfo)
-	}
-	return nil, none
-}
-
-// chosen completes what is known of a session: its transcript is looked into,
-// and those of its ancestors.
-func chosen(p *project.Project, r *roster, s *member, how string) *ChosenSession {
-	s.look()
-	parents := map[string]string{s.ID: s.Parent}
-	for id := s.Parent; id != ""; {
-		next := ""
-		if a := r.byID[id]; a != nil {
-			a.look()
-			next = a.Parent
-		}
-		if _, again := parents[id]; again {
-			break
-		}
-		parents[id] = next
-		id = next
-	}
-	s.Ancestors = transcript.Ancestors(parents, s.ID)
-	return &ChosenSession{SessionInfo: s.SessionInfo, How: how}
-}
-
 // sessionAtWork is the one that was active in the last hour, of an agent's if one is named.
-func sessionAtWork(ctx context.Context, p *project.Project, agent string) (*ChosenSession, error) {
+func sessionAtWork(ctx context.Context, p *project.Project, agent string) (*Chosen, error) {
 	r, err := readRoster(ctx, p, p.Env.Time().Add(-activeFor))
 	if err != nil {
 		return nil, err
@@ -202,10 +46,10 @@ func sessionAtWork(ctx context.Context, p *project.Project, agent string) (*Chos
 		found.ByItself = true
 		return found, nil
 	}
-	none := &NoSessionError{Nested: nested, Now: p.Env.Time()}
+	none := &UnclearError{Nested: nested, Now: p.Env.Time()}
 	slices.SortStableFunc(left, func(a, b *member) int { return b.mark().Compare(a.mark()) })
 	for _, s := range left {
-		none.Choices = append(none.Choices, chosen(p, r, s, "").SessionInfo)
+		none.Choices = append(none.Choices, chosen(p, r, s, "").Info)
 	}
 	return nil, none
 }

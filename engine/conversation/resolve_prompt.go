@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -23,9 +24,9 @@ func PromptNumber(spec string) (n int, ok bool) {
 
 // ResolvePrompt finds the checkpoint of the n-th last prompt of a session, else
 // the newest since the turn before it. Errors: *PromptNotSavedError, and those of
-// ChooseSession and FindPrompt.
+// SessionWithPrompt and FindPrompt.
 func ResolvePrompt(ctx context.Context, p *project.Project, spec string, n int, session string) (project.Listed, error) {
-	s, err := ChooseSessionWith(ctx, p, session, n)
+	s, err := SessionWithPrompt(ctx, p, session, n)
 	if err != nil {
 		return project.Listed{}, err
 	}
@@ -48,7 +49,7 @@ func ResolvePrompt(ctx context.Context, p *project.Project, spec string, n int, 
 
 // FindPrompt is BeforePrompt; where the conversation cannot be read, the
 // session's checkpoints are counted. The caller holds the users lock.
-func FindPrompt(ctx context.Context, p *project.Project, s *ChosenSession, n int) (*PromptPlace, error) {
+func FindPrompt(ctx context.Context, p *project.Project, s *session.Chosen, n int) (*PromptPlace, error) {
 	spec := "prompt~" + strconv.Itoa(n)
 	found, err := BeforePrompt(ctx, p, s, n)
 	var few *transcript.FewPromptsError
@@ -68,7 +69,7 @@ func FindPrompt(ctx context.Context, p *project.Project, s *ChosenSession, n int
 
 // nthPrompt counts a session's prompt checkpoints, where its conversation cannot
 // be read.
-func nthPrompt(ctx context.Context, p *project.Project, spec string, n int, s *ChosenSession) (found project.Listed, err error) {
+func nthPrompt(ctx context.Context, p *project.Project, spec string, n int, s *session.Chosen) (found project.Listed, err error) {
 	err = p.Query(ctx, func(db *manifest.DB) error {
 		count := 0
 		var said []string
@@ -100,39 +101,4 @@ func nthPrompt(ctx context.Context, p *project.Project, spec string, n int, s *C
 		return &project.NoCheckpointError{Spec: spec, Reason: few.Error(), Fewer: true, Have: count}
 	})
 	return found, err
-}
-
-// ByEvent finds the checkpoint that an agent bound to an event of a session, or of one that it came
-// from; else the oldest of a prompt or a tool call, since they name the state before, or the newest at
-// a place in the conversation.
-func ByEvent(p *project.Project, db *manifest.DB, spec, session, event string) (project.Listed, error) {
-	if session == "" || event == "" {
-		return project.Listed{}, &project.NoCheckpointError{Spec: spec}
-	}
-	family, err := LineageIn(db, session)
-	if err != nil {
-		return project.Listed{}, err
-	}
-	if c, ok, err := Bound(db, family, event); err != nil || ok {
-		return project.Listed{Checkpoint: c}, err
-	}
-	var before, at *manifest.Checkpoint
-	for c, err := range db.Checkpoints(manifest.Query{Session: session}) {
-		if err != nil {
-			return project.Listed{}, err
-		}
-		switch {
-		case c.PromptID == event, c.ToolUseID == event:
-			before = &c
-		case at == nil && c.Transcript != nil && c.Transcript.EventID == event:
-			at = &c
-		}
-	}
-	switch {
-	case before != nil:
-		return project.Listed{Checkpoint: *before}, nil
-	case at != nil:
-		return project.Listed{Checkpoint: *at}, nil
-	}
-	return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: "no checkpoint is bound to that event"}
 }

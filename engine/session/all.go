@@ -1,4 +1,4 @@
-package conversation
+package session
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// SessionInfo is what is known of an agent's session in the project.
-type SessionInfo struct {
+// Info is what is known of an agent's session in the project.
+type Info struct {
 	Agent, ID string
 	Path      string // of the transcript, also if it is gone
 	OnDisk    bool   // the transcript is there
@@ -37,13 +37,13 @@ type SessionInfo struct {
 	root string // first event of its transcript
 }
 
-// agentHome is where agents keep their files.
-func agentHome(p *project.Project) transcript.Home {
+// AgentHome is where agents keep their files.
+func AgentHome(p *project.Project) transcript.Home {
 	return transcript.Home{Dir: p.Env.Home, Getenv: p.Env.Variable}
 }
 
 // Kept are the files and directories in which agents keep their sessions, see transcript.Kept: they are no files of a project.
-func Kept(p *project.Project) []string { return transcript.Kept(agentHome(p)) }
+func Kept(p *project.Project) []string { return transcript.Kept(AgentHome(p)) }
 
 // Transcripts are the files that hooks reported as transcripts, without those that cannot be read.
 func Transcripts(ctx context.Context, p *project.Project) (files []string) {
@@ -62,10 +62,10 @@ func Transcripts(ctx context.Context, p *project.Project) (files []string) {
 	return files
 }
 
-// Sessions lists the agents' sessions of the project, the newest first: those
+// List lists the agents' sessions of the project, the newest first: those
 // that a hook reported, those that checkpoints name, and those whose transcripts
 // lie in the agents' own directories.
-func Sessions(ctx context.Context, p *project.Project) ([]SessionInfo, error) {
+func List(ctx context.Context, p *project.Project) ([]Info, error) {
 	g := gathered{checkpoints: true}
 	if err := g.gather(ctx, p); err != nil {
 		return nil, err
@@ -73,19 +73,19 @@ func Sessions(ctx context.Context, p *project.Project) ([]SessionInfo, error) {
 	if err := g.describeAll(p); err != nil {
 		return nil, err
 	}
-	var list []SessionInfo
+	var list []Info
 	for _, s := range g.list {
 		if s.Parent == s.ID {
 			s.Parent = ""
 		}
-		list = append(list, s.SessionInfo)
+		list = append(list, s.Info)
 	}
 	findParents(list)
 	parents := map[string]string{}
 	for _, s := range list {
 		parents[s.ID] = s.Parent
 	}
-	slices.SortFunc(list, func(a, b SessionInfo) int {
+	slices.SortFunc(list, func(a, b Info) int {
 		if c := b.Seen.Compare(a.Seen); c != 0 {
 			return c
 		}
@@ -117,7 +117,7 @@ func (g *gathered) describeAll(p *project.Project) error {
 		}
 	}
 	for _, agent := range transcript.Agents() {
-		onDisk, err := transcript.Sessions(agent, agentHome(p), p.Root())
+		onDisk, err := transcript.Sessions(agent, AgentHome(p), p.Root())
 		if err != nil {
 			return err
 		}
@@ -140,8 +140,8 @@ func (g *gathered) describeAll(p *project.Project) error {
 
 // findParents gives a parent to sessions of unknown origin: where several
 // transcripts begin with the same event, the one that is known for longest.
-func findParents(list []SessionInfo) {
-	oldest := map[string]*SessionInfo{}
+func findParents(list []Info) {
+	oldest := map[string]*Info{}
 	for i := range list {
 		s := &list[i]
 		if o := oldest[s.root]; s.root != "" && (o == nil || s.older(o)) {
@@ -157,8 +157,8 @@ func findParents(list []SessionInfo) {
 }
 
 // older orders sessions by when they were heard of first.
-func (s *SessionInfo) older(o *SessionInfo) bool {
-	born := func(s *SessionInfo) time.Time {
+func (s *Info) older(o *Info) bool {
+	born := func(s *Info) time.Time {
 		if n := len(s.Checkpoints); n > 0 {
 			return s.Checkpoints[n-1].Time
 		}
@@ -171,7 +171,7 @@ func (s *SessionInfo) older(o *SessionInfo) bool {
 }
 
 // describe adds what the transcript itself says.
-func (s *SessionInfo) describe(d transcript.Session) {
+func (s *Info) describe(d transcript.Session) {
 	s.OnDisk, s.Path, s.Size, s.Dir, s.Title, s.Last = true, d.File, d.Size, d.Dir, d.Title, d.Last
 	if s.root = d.Root; d.Parent != "" {
 		s.Parent = d.Parent
@@ -191,7 +191,7 @@ func (s *SessionInfo) describe(d transcript.Session) {
 // Label names the session for a person, "" where nothing is known. The title that
 // a restore gave to a fork counts until its first message: clients carry it
 // on into sessions that have nothing to do with that prompt.
-func (s *SessionInfo) Label() string {
+func (s *Info) Label() string {
 	forked := strings.HasPrefix(s.Title, transcript.ForkPrefix)
 	switch {
 	case forked && s.Own:
@@ -203,4 +203,4 @@ func (s *SessionInfo) Label() string {
 }
 
 // Lineage is the session and what it came from: whose points it can restore.
-func (s *SessionInfo) Lineage() []string { return append([]string{s.ID}, s.Ancestors...) }
+func (s *Info) Lineage() []string { return append([]string{s.ID}, s.Ancestors...) }
