@@ -126,12 +126,13 @@ func (r *Run) lookInto(changes []treeio.Change) error {
 
 // report turns a plan or an outcome into the answer.
 func (r *Run) report(changes []treeio.Change, skips []problem.Problem) *Restored {
-	out := &Restored{Checkpoint: r.target, DryRun: r.Options.DryRun, Recovered: r.recovered, Crashed: r.crashed, Skip: skips, Without: r.without, Stuck: r.stuck, Of: r.of, OfVerb: r.ofVerb, Since: r.since, Unfinished: r.unfinished}
+	answer := r.answer
+	out := &answer
+	out.Checkpoint, out.DryRun, out.Skip = r.target, r.Options.DryRun, skips
 	if r.saw != nil && r.Sel == nil {
 		out.NotCaptured = r.saw.outside
 	}
 	out.Git = r.gitMoved(changes)
-	out.Others, out.Outside, out.Unclear, out.Own = r.others, r.outside, r.unclear, r.own
 	if r.before != nil {
 		out.Prompts = r.before.Prompts
 		out.Older = r.Op.Verb == "back" && r.before.Older != nil

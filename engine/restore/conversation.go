@@ -28,7 +28,7 @@ func (r *Run) prepareMove() (err error) {
 	r.move, err = conversation.PrepareMove(r.Ctx, r.Project, r.moveOptions())
 	var none *conversation.NoConversationError
 	if errors.As(err, &none) && r.Options.Half == conversation.Both {
-		r.without = none
+		r.answer.Without = none
 		return nil
 	}
 	return err
@@ -53,14 +53,14 @@ func (r *Run) dropMove() {
 		return
 	}
 	r.move.Close()
-	r.move, r.stuck = nil, true
+	r.move, r.answer.Stuck = nil, true
 	r.Op.Fork, r.Op.TranscriptBackup = "", ""
 }
 
 // recordWithoutFiles is a restore in which no file differs, or none is to: it moves the conversation, if that is to
 // move. One that changes nothing is an operation, too: it is the one that undo-restore takes back.
 func (r *Run) recordWithoutFiles(done *Restored) (*Restored, error) {
-	if r.stuck || r.move == nil && (len(problem.FailedOf(done.Skip)) > 0 || r.Op.Kind == manifest.OpRevert) {
+	if r.answer.Stuck || r.move == nil && (len(problem.FailedOf(done.Skip)) > 0 || r.Op.Kind == manifest.OpRevert) {
 		return done, nil
 	}
 	if r.move.Line() == nil { // nothing refers to what the scan found

@@ -105,11 +105,11 @@ func (r *Run) recoverCrashed() error {
 		_, err := maintain.RemoveHeld(r.Ctx, r.Project)
 		return err
 	}
-	r.recovered = &RecoveredRestore{CrashedRestore: *project.Describe(j), Forward: done.Forward, Left: done.Left}
+	r.answer.Recovered = &RecoveredRestore{CrashedRestore: *project.Describe(j), Forward: done.Forward, Left: done.Left}
 	if !alone {
 		return nil
 	}
-	r.finished, r.of, r.ofVerb, r.target.ID = true, op.Kind, commandOf(op), op.Safety
+	r.finished, r.answer.Of, r.answer.OfVerb, r.target.ID = true, op.Kind, commandOf(op), op.Safety
 	r.left = done.Left
 	r.putBack, err = backFrom(half, j, r.left)
 	return err
@@ -152,7 +152,7 @@ func (r *Run) foreseeRecovery() error {
 	if err != nil || crash == nil || crash.Done {
 		return err
 	}
-	r.crashed = crash
+	r.answer.Crashed = crash
 	if !r.goesBack() {
 		return nil
 	}
@@ -169,7 +169,7 @@ func (r *Run) foreseeRecovery() error {
 		return err
 	}
 	defer half.Discard()
-	r.finished, r.of, r.ofVerb, r.target.ID = true, op.Kind, commandOf(op), op.Safety
+	r.finished, r.answer.Of, r.answer.OfVerb, r.target.ID = true, op.Kind, commandOf(op), op.Safety
 	r.left, err = j.Foresee(func(path string) (*manifest.Entry, error) { return inspect.EntryAt(half.Tx.Load, half.Root(), path) })
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ type RevertInstead struct {
 
 // instead is the revert of the turns that a restore goes behind; nil where they are not known, or do not lead there.
 func (r *Run) instead(out *Restored) *RevertInstead {
-	if r.unclear || r.undone {
+	if r.answer.Unclear || r.undone {
 		return nil
 	}
 	i := &RevertInstead{Session: r.meant(), Turns: r.turns, Some: r.Sel != nil}
@@ -168,7 +168,7 @@ func (r *Run) lookForOthers(changes []treeio.Change) error {
 		if len(working) == 1 {
 			mine[working[0]] = true
 		}
-		r.unclear = len(working) > 1
+		r.answer.Unclear = len(working) > 1
 	}
 	for _, id := range order {
 		_, origin := until[id]
@@ -176,22 +176,22 @@ func (r *Run) lookForOthers(changes []treeio.Change) error {
 			r.about = id
 		} else if len(w.paths) > 0 && (origin || !w.follows(mine, work)) {
 			w.complete()
-			r.others = append(r.others, w.OtherWork)
+			r.answer.Others = append(r.answer.Others, w.OtherWork)
 		}
 	}
 	// Who asks for nothing but what is their own knows it. Of an agent's state, its work is what is to go.
 	if len(order) > 0 && ((r.before != nil || ofTurn(&r.target)) && r.Sel == nil || len(outside) < len(paths)) {
-		r.outside = outside
+		r.answer.Outside = outside
 	}
-	if r.unclear {
-		for i := range r.others {
-			if r.others[i].Alone, err = r.alone(r.others[i].Session); err != nil {
+	if r.answer.Unclear {
+		for i := range r.answer.Others {
+			if r.answer.Others[i].Alone, err = r.alone(r.answer.Others[i].Session); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	if len(r.others)+len(r.outside) == 0 || r.meant() == "" {
+	if len(r.answer.Others)+len(r.answer.Outside) == 0 || r.meant() == "" {
 		return nil
 	}
 	if own := work[r.meant()]; r.Sel != nil && (own == nil || len(own.paths) == 0) {
@@ -208,17 +208,17 @@ func (r *Run) lookForOthers(changes []treeio.Change) error {
 // ownPaths are those that go and that no other session changed.
 func (r *Run) ownPaths(paths map[string]bool) {
 	theirs := map[string]bool{}
-	for _, o := range r.others {
+	for _, o := range r.answer.Others {
 		for _, path := range o.Files {
 			theirs[path] = true
 		}
 	}
-	for _, path := range r.outside {
+	for _, path := range r.answer.Outside {
 		theirs[path] = true
 	}
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		if !theirs[path] {
-			r.own = append(r.own, path)
+			r.answer.Own = append(r.answer.Own, path)
 		}
 	}
 }

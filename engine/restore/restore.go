@@ -149,33 +149,21 @@ type Run struct {
 	saw     *Sight                     // what the target saw; nil where an operation is taken back
 	within  map[string][]treeio.Change // what goes with a directory that is replaced, see lookInto
 
-	move    *conversation.Move                // the conversation on its way, nil for none
-	without *conversation.NoConversationError // why there is none
-	Notice  notice.Notice                     // what only the verb knows of the notice
-	before  *conversation.PromptPlace         // where back goes to
-	others  []OtherWork                       // whose work goes too
-	outside []string                          // what goes too, of the person
-	unclear bool                              // several sessions worked since a state that is of none
-	undone  bool                              // an operation took something away that the target has
-	own     []string                          // see Restored.Own
-	about   string                            // the session that it is about, of those at work since the target
-	turns   int                               // that it began since
-	stuck   bool                              // see Restored.Stuck
+	move      *conversation.Move        // the conversation on its way, nil for none
+	Notice    notice.Notice             // what only the verb knows of the notice
+	before    *conversation.PromptPlace // where back goes to
+	undone    bool                      // an operation took something away that the target has
+	about     string                    // the session that it is about, of those at work since the target
+	turns     int                       // that it began since
+	takesBack []uint64                  // the operations that are taken back, by their sequence numbers
+	choices   []HunkChoice              // what is chosen of paths; the others go as a whole
 
-	of         manifest.OperationKind // what Restored.Of says
-	ofVerb     string                 // what Restored.OfVerb says
-	since      string                 // see Restored.Since
-	unfinished string                 // see Restored.Unfinished
-	takesBack  []uint64               // the operations that are taken back, by their sequence numbers
-	choices    []HunkChoice           // what is chosen of paths; the others go as a whole
-	forgotten  ForgottenPaths
+	late     *manifest.Checkpoint // the second safety checkpoint: what was written while it ran
+	finished bool                 // dealing with a crashed restore is all there is to do
+	putBack  []treeio.Change      // what that changes
+	left     []problem.Problem    // and what it leaves alone
 
-	late      *manifest.Checkpoint // the second safety checkpoint: what was written while it ran
-	recovered *RecoveredRestore
-	crashed   *project.CrashedRestore // one that a dry run leaves
-	finished  bool                    // dealing with a crashed restore is all there is to do
-	putBack   []treeio.Change         // what that changes
-	left      []problem.Problem       // and what it leaves alone
+	answer Restored // what the steps find out for it; report adds what the plan does
 }
 
 // Do is the flow that the verbs share; choose makes the plan. A nil
@@ -187,7 +175,6 @@ func Do(ctx context.Context, p *project.Project, o Options, kind manifest.Operat
 	if err != nil {
 		return done, err
 	}
-	done.Forgotten = r.forgotten
 	if !o.DryRun {
 		maintain.FinishForgetting(ctx, p)
 	}

@@ -36,7 +36,7 @@ func Undo(ctx context.Context, p *project.Project, o Options) (*Restored, error)
 		if err != nil {
 			return nil, err
 		}
-		if r.unfinished, err = r.leftNothing(ops); err != nil {
+		if r.answer.Unfinished, err = r.leftNothing(ops); err != nil {
 			return nil, err
 		}
 		past := newPast(r, ops)
@@ -118,9 +118,9 @@ func (r *Run) undoTo(ops []manifest.Operation, steps []undoStep, plan *treeio.Pl
 	}
 	if last.left != nil {
 		r.Op.Below = last.below
-		r.Op.Checkpoint, r.since = last.named, VerbOf(*last.left)
+		r.Op.Checkpoint, r.answer.Since = last.named, VerbOf(*last.left)
 		if last.back != nil {
-			r.since = ""
+			r.answer.Since = ""
 		}
 	}
 	if len(back) > 0 {

@@ -185,8 +185,8 @@ func (r *Run) takeBack(ops, back []manifest.Operation, kind manifest.OperationKi
 	}
 	if len(back) == 1 {
 		origin := oplog.OriginOf(ops, oldest)
-		r.ofVerb = commandOf(origin)
-		if r.of = origin.Kind; kind == manifest.OpRedoRestore && r.of == manifest.OpRevert {
+		r.answer.OfVerb = commandOf(origin)
+		if r.answer.Of = origin.Kind; kind == manifest.OpRedoRestore && r.answer.Of == manifest.OpRevert {
 			if r.Notice, err = noticeAgain(r.Ctx, r.Project, origin); err != nil {
 				return nil, err
 			}
@@ -203,7 +203,7 @@ func (r *Run) takeBack(ops, back []manifest.Operation, kind manifest.OperationKi
 		return nil, err
 	}
 	r.Options.Half = conversation.CodeOnly // what is left to prepare
-	if r.forgotten, err = r.forgottenOf(back); err != nil {
+	if r.answer.Forgotten, err = r.forgottenOf(back); err != nil {
 		return nil, err
 	}
 	return r.planBack(back)
