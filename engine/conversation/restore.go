@@ -236,7 +236,7 @@ func workingDir(p *project.Project, dir string) (now string, moved bool) {
 	if r, err := filepath.EvalSymlinks(dir); err == nil {
 		real = r
 	}
-	if d := (transcript.Session{Dir: real}); d.In(p.Root()) {
+	if (transcript.Session{Dir: real}).In(p.Root()) {
 		return dir, false
 	}
 	return p.Root(), true

@@ -30,7 +30,6 @@ type Info struct {
 	Forks     []string // sessions that came from it
 	Seen      time.Time
 	Said      time.Time // its newest own prompt; zero where none is known
-	Told      bool      // a hook reported it
 	// Checkpoints of the session itself, newest first.
 	Checkpoints []project.Listed
 
@@ -66,18 +65,15 @@ func Transcripts(ctx context.Context, p *project.Project) (files []string) {
 // that a hook reported, those that checkpoints name, and those whose transcripts
 // lie in the agents' own directories.
 func List(ctx context.Context, p *project.Project) ([]Info, error) {
-	g := gathered{checkpoints: true}
-	if err := g.gather(ctx, p); err != nil {
+	r := roster{checkpoints: true}
+	if err := r.gather(ctx, p); err != nil {
 		return nil, err
 	}
-	if err := g.describeAll(p); err != nil {
+	if err := r.describeAll(p); err != nil {
 		return nil, err
 	}
 	var list []Info
-	for _, s := range g.list {
-		if s.Parent == s.ID {
-			s.Parent = ""
-		}
+	for _, s := range r.list {
 		list = append(list, s.Info)
 	}
 	findParents(list)
@@ -105,15 +101,15 @@ func List(ctx context.Context, p *project.Project) ([]Info, error) {
 
 // describeAll looks into the transcripts: of restores, in the agents' directories,
 // and where the log says that one lies.
-func (g *gathered) describeAll(p *project.Project) error {
+func (r *roster) describeAll(p *project.Project) error {
 	describe := func(s *member, d transcript.Session) {
 		s.describe(d)
-		s.sign(d.ModTime, g.wall)
+		s.sign(d.ModTime, r.wall)
 	}
-	for _, file := range g.forks {
+	for _, file := range r.forks {
 		agent := transcript.AgentOf(file)
 		if d, err := transcript.Describe(agent, file); err == nil {
-			describe(g.get(string(agent), d.ID), d)
+			describe(r.get(string(agent), d.ID), d)
 		}
 	}
 	for _, agent := range transcript.Agents() {
@@ -122,10 +118,10 @@ func (g *gathered) describeAll(p *project.Project) error {
 			return err
 		}
 		for _, d := range onDisk {
-			describe(g.get(string(agent), d.ID), d)
+			describe(r.get(string(agent), d.ID), d)
 		}
 	}
-	for _, s := range g.list {
+	for _, s := range r.list {
 		agent := transcript.Agent(s.Agent)
 		if s.OnDisk || s.Path == "" || !transcript.Supported(agent) {
 			continue
@@ -173,7 +169,9 @@ func (s *Info) older(o *Info) bool {
 // describe adds what the transcript itself says.
 func (s *Info) describe(d transcript.Session) {
 	s.OnDisk, s.Path, s.Size, s.Dir, s.Title, s.Last = true, d.File, d.Size, d.Dir, d.Title, d.Last
-	if s.root = d.Root; d.Parent != "" {
+	if s.root = d.Root; d.Parent == s.ID {
+		s.Parent = ""
+	} else if d.Parent != "" {
 		s.Parent = d.Parent
 	}
 	s.First, s.Own = "", false

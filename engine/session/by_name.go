@@ -5,62 +5,99 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
 const (
-	// byPerson is how a session was found that somebody typed the name of.
+	// byPerson is how a session was found whose name a person typed.
 	byPerson = "named"
-	// leastOfID is how much of an id, or of a title, has to be given.
+	// leastOfID is how many characters of an id, or of a title, a person has to give.
 	leastOfID = 4
 )
 
-// Named finds a session of the project as people name it: by its id, or an unambiguous
-// beginning of at least four characters; by its agent, where one session of it is meant, see
-// Choose; by its title, its first prompt or what names it in a list, or the beginning of one, in any case.
-// Error: *UnclearError.
+// Named finds a session of the project as people name it: by its id, or an unambiguous beginning of at least four
+// characters; by its agent, if one session of that agent is meant (see Choose); by its title, its first prompt or what
+// names it in a list, or the beginning of one of these, in upper or lower case. Errors: *UnclearError.
 func Named(ctx context.Context, p *project.Project, named string) (Info, error) {
-	s, err := namedSession(ctx, p, named, byPerson)
+	s, err := byID(ctx, p, named, byPerson)
 	if err != nil {
 		return Info{}, err
 	}
 	return s.Info, nil
 }
 
-// sessionOfAgent is the session of an agent that is named: the only one, or the one at work. nil: no agent of
-// the roster has that name.
-func sessionOfAgent(ctx context.Context, p *project.Project, r *roster, named string) (*Chosen, error) {
+// byID finds a session by its id or the beginning of it, and what a person typed as Named says.
+func byID(ctx context.Context, p *project.Project, named, how string) (*Chosen, error) {
+	// A whole id is mostly one that a hook reported: the checkpoints need not be read.
+	r, err := readRoster(ctx, p, p.Env.Time())
+	if err != nil {
+		return nil, err
+	}
+	is := func(s *member) bool { return s.ID == named && s.Agent != "" } // without an agent it comes from an incomplete environment
+	if !slices.ContainsFunc(r.list, is) {
+		if r, err = readRoster(ctx, p, time.Time{}); err != nil {
+			return nil, err
+		}
+	}
+	var matches []*member
+	for _, s := range r.list {
+		if is(s) {
+			return &Chosen{Info: r.complete(s), How: how}, nil
+		}
+		if s.Agent != "" && strings.HasPrefix(s.ID, named) {
+			matches = append(matches, s)
+		}
+	}
+	none := &UnclearError{Named: named, Now: p.Env.Time()}
+	if len(named) < leastOfID {
+		matches, none.Short = nil, len(matches) > 0
+	}
+	if len(matches) == 0 && how == byPerson {
+		if s, err := ofAgent(ctx, p, r, named); s != nil || err != nil {
+			return s, err
+		}
+		if matches, err = r.titled(ctx, p, named); err != nil {
+			return nil, err
+		}
+	}
+	if len(matches) == 1 {
+		return &Chosen{Info: r.complete(matches[0]), How: how}, nil
+	}
+	none.Choices = r.choices(matches)
+	return nil, none
+}
+
+// ofAgent is the session of an agent that is named: its only one, or the one at work; nil if the roster has no agent of
+// that name.
+func ofAgent(ctx context.Context, p *project.Project, r *roster, named string) (*Chosen, error) {
 	var of []*member
 	for _, s := range r.list {
 		if s.Agent != "" && strings.EqualFold(s.Agent, named) {
 			of = append(of, s)
 		}
 	}
-	switch len(of) {
-	case 0:
+	if len(of) == 0 {
 		return nil, nil
-	case 1:
-		if of[0].nested(p) == "" {
-			return chosen(p, r, of[0], byPerson), nil
-		}
 	}
-	s, err := sessionAtWork(ctx, p, of[0].Agent)
+	if len(of) == 1 && of[0].nested(p) == "" {
+		return &Chosen{Info: r.complete(of[0]), How: byPerson}, nil
+	}
+	s, err := atWork(ctx, p, of[0].Agent)
 	var none *UnclearError
 	if errors.As(err, &none) {
 		if none.Named = named; len(none.Choices) == 0 { // none is at work
-			for _, s := range of[:min(len(of), maxDescribed)] {
-				none.Choices = append(none.Choices, chosen(p, r, s, "").Info)
-			}
+			none.Choices = r.choices(of)
 		}
 	}
 	return s, err
 }
 
-// titled are the sessions with a title or first prompt: those that have just that, else those that
-// begin with it. Of many sessions the newest are looked into.
-func titled(ctx context.Context, p *project.Project, r *roster, named string) (matches []*member, err error) {
+// titled returns the sessions whose title or first prompt is what the person typed, else those where it begins so. Of many
+// sessions it looks into the newest.
+func (r *roster) titled(ctx context.Context, p *project.Project, named string) (matches []*member, err error) {
 	named = strings.ToLower(strings.TrimSpace(strings.TrimSuffix(named, "…")))
 	if len(named) < leastOfID {
 		return nil, nil
@@ -70,13 +107,13 @@ func titled(ctx context.Context, p *project.Project, r *roster, named string) (m
 		if s.Agent == "" {
 			continue
 		}
-		if err := prompted(ctx, p, r, s); err != nil {
+		if err := r.findPrompts(ctx, p, s); err != nil {
 			return nil, err
 		}
-		titles := []string{strings.ToLower(s.Title), strings.ToLower(strings.TrimPrefix(s.Title, transcript.ForkPrefix)), strings.ToLower(s.First), strings.ToLower(s.Label())}
-		if slices.Contains(titles, named) {
+		titles := []string{s.Title, strings.TrimPrefix(s.Title, transcript.ForkPrefix), s.First, s.Label()}
+		if slices.ContainsFunc(titles, func(t string) bool { return strings.ToLower(t) == named }) {
 			matches = append(matches, s)
-		} else if slices.ContainsFunc(titles, func(t string) bool { return strings.HasPrefix(t, named) }) {
+		} else if slices.ContainsFunc(titles, func(t string) bool { return strings.HasPrefix(strings.ToLower(t), named) }) {
 			beginning = append(beginning, s)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
-// Of thousands of transcripts that no hook told of, a few are looked into.
+// Of thousands of transcripts that no hook reported, a few are looked into.
 func TestFewAreLookedInto(t *testing.T) {
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
@@ -34,7 +34,7 @@ func TestFewAreLookedInto(t *testing.T) {
 	}
 	r, err := readRoster(t.Context(), p, time.Now().Add(-activeFor))
 	must(t, err)
-	_, err = candidatesOf(t.Context(), p, r)
+	_, _, err = r.candidates(t.Context(), p, "")
 	must(t, err)
 	looked := 0
 	for _, s := range r.list {

@@ -1,23 +1,15 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/transcript"
 )
-
-// activeFor is how long after its last sign of life a session counts as active.
-const activeFor = time.Hour
-
-// maxDescribed bounds how many transcripts that no hook reported are read
-// for a choice, the newest first: with more sessions at work than that, the person has to name one.
-const maxDescribed = 64
 
 // Chosen is the session that a command works on.
 type Chosen struct {
@@ -26,125 +18,85 @@ type Chosen struct {
 	ByItself bool   // neither a person nor the environment named it
 }
 
-// Choose finds the session that a command means: the one that is named
-// (see Named), else that
-// of REWIND_SESSION_ID, else that of REWIND_TRANSCRIPT_PATH, else that of the
-// agent whose shell the command runs in, else the only one at work. A session without prompts is never meant, nor one
-// that belongs to a project below this one; of a session and its forks
-// the one that went on last is; one that ended makes way for the next. Errors:
-// *UnclearError.
+// Choose finds the session that a command means. The first of these that there is:
+//
+//  1. the session that the person named (see Named);
+//  2. that of REWIND_SESSION_ID, else that of REWIND_TRANSCRIPT_PATH;
+//  3. that of the agent in whose shell the command runs;
+//  4. the only session at work (see meant). A session without prompts is never meant, nor one that belongs to a project
+//     below this one.
+//
+// Errors: *UnclearError.
 func Choose(ctx context.Context, p *project.Project, named string) (*Chosen, error) {
 	if named != "" {
-		return namedSession(ctx, p, named, byPerson)
+		return byID(ctx, p, named, byPerson)
 	}
 	file := p.Env.Variable("REWIND_TRANSCRIPT_PATH")
 	if id := p.Env.Variable("REWIND_SESSION_ID"); id != "" {
-		s, err := namedSession(ctx, p, id, "REWIND_SESSION_ID")
+		s, err := byID(ctx, p, id, "REWIND_SESSION_ID")
 		if err == nil || file == "" {
 			return s, err
 		}
 	}
 	if file != "" {
-		return sessionOfFile(ctx, p, file)
+		return ofFile(ctx, p, file)
 	}
-	if id := sessionAbove(p); id != "" {
-		if s, err := namedSession(ctx, p, id, "that of the agent in whose shell this runs"); err == nil {
+	if id := above(p); id != "" {
+		if s, err := byID(ctx, p, id, "that of the agent in whose shell this runs"); err == nil {
 			return s, nil
 		}
 	}
-	return sessionAtWork(ctx, p, "")
+	return atWork(ctx, p, "")
 }
 
-// sessionOfFile is the session of a transcript.
-func sessionOfFile(ctx context.Context, p *project.Project, named string) (*Chosen, error) {
-	file := transcriptNamed(p, named)
+// ofFile is the session of the transcript that REWIND_TRANSCRIPT_PATH names.
+func ofFile(ctx context.Context, p *project.Project, named string) (*Chosen, error) {
+	file := filepath.Clean(named)
+	if !filepath.IsAbs(file) && p.Env.Dir != "" {
+		file = filepath.Join(p.Env.Dir, file)
+	}
 	r, err := readRoster(ctx, p, time.Time{})
 	if err != nil {
 		return nil, err
 	}
+	const how = "REWIND_TRANSCRIPT_PATH"
 	for _, s := range r.list {
 		if s.Path != "" && sameFile(s.Path, file) {
-			return chosen(p, r, s, "REWIND_TRANSCRIPT_PATH"), nil
+			return &Chosen{Info: r.complete(s), How: how}, nil
 		}
 	}
 	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || filepath.Ext(file) != ".jsonl" {
 		return nil, &UnclearError{Named: named, Now: p.Env.Time()}
 	}
-	s := &member{Info: Info{Agent: p.Env.Variable("REWIND_AGENT"), Path: file}}
-	if s.Agent == "" {
-		s.Agent = string(transcript.AgentOf(file))
-	}
-	s.ID = transcript.SessionOf(transcript.Agent(s.Agent), file)
-	return chosen(p, r, s, "REWIND_TRANSCRIPT_PATH"), nil
+	agent := cmp.Or(p.Env.Variable("REWIND_AGENT"), string(transcript.AgentOf(file)))
+	s := &member{Info: Info{Agent: agent, ID: transcript.SessionOf(transcript.Agent(agent), file), Path: file}}
+	return &Chosen{Info: r.complete(s), How: how}, nil
 }
 
-// namedSession finds a session by its id or the beginning of it.
-func namedSession(ctx context.Context, p *project.Project, named, how string) (*Chosen, error) {
-	// A whole id is mostly one that a hook reported: the checkpoints need not be read.
-	r, err := readRoster(ctx, p, p.Env.Time())
-	if err != nil {
-		return nil, err
-	}
-	if !slices.ContainsFunc(r.list, func(s *member) bool { return s.ID == named && s.Agent != "" }) {
-		if r, err = readRoster(ctx, p, time.Time{}); err != nil {
-			return nil, err
-		}
-	}
-	var matches []*member
-	for _, s := range r.list {
-		if s.ID == named && s.Agent != "" { // without one it is the trace of an incomplete environment
-			return chosen(p, r, s, how), nil
-		}
-		if len(named) >= leastOfID && strings.HasPrefix(s.ID, named) && s.Agent != "" {
-			matches = append(matches, s)
-		}
-	}
-	if len(matches) == 0 && how == byPerson {
-		if s, err := sessionOfAgent(ctx, p, r, named); s != nil || err != nil {
-			return s, err
-		}
-		if matches, err = titled(ctx, p, r, named); err != nil {
-			return nil, err
-		}
-	}
-	if len(matches) == 1 {
-		return chosen(p, r, matches[0], how), nil
-	}
-	none := &UnclearError{Named: named, Now: p.Env.Time()}
-	none.Short = len(named) < leastOfID && slices.ContainsFunc(r.list, func(s *member) bool { return s.Agent != "" && strings.HasPrefix(s.ID, named) })
-	for _, s := range matches[:min(len(matches), maxDescribed)] {
-		none.Choices = append(none.Choices, chosen(p, r, s, "").Info)
-	}
-	return nil, none
-}
-
-// chosen completes what is known of a session: its transcript is looked into,
-// and those of its ancestors.
-func chosen(p *project.Project, r *roster, s *member, how string) *Chosen {
+// complete returns what is known of a session, after its transcript and those of its ancestors were looked into.
+func (r *roster) complete(s *member) Info {
 	s.look()
-	parents := map[string]string{s.ID: s.Parent}
-	for id := s.Parent; id != ""; {
-		next := ""
-		if a := r.byID[id]; a != nil {
-			a.look()
-			next = a.Parent
-		}
-		if _, again := parents[id]; again {
+	s.Ancestors = nil
+	seen := map[string]bool{s.ID: true}
+	for id := s.Parent; id != "" && !seen[id]; {
+		seen[id] = true
+		s.Ancestors = append(s.Ancestors, id)
+		a := r.byID[id]
+		if a == nil {
 			break
 		}
-		parents[id] = next
-		id = next
+		a.look()
+		id = a.Parent
 	}
-	s.Ancestors = transcript.Ancestors(parents, s.ID)
-	return &Chosen{Info: s.Info, How: how}
+	return s.Info
 }
 
-// transcriptNamed is the file that a person names by REWIND_TRANSCRIPT_PATH.
-func transcriptNamed(p *project.Project, file string) string {
-	if !filepath.IsAbs(file) && p.Env.Dir != "" {
-		file = filepath.Join(p.Env.Dir, file)
+// choices completes the sessions of a list that a person has to choose from, the first ones of many.
+func (r *roster) choices(list []*member) (infos []Info) {
+	for _, s := range list[:min(len(list), maxDescribed)] {
+		infos = append(infos, r.complete(s))
 	}
-	return filepath.Clean(file)
+	return infos
 }
 
 // sameFile reports whether two paths lead to one file.

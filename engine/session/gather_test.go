@@ -20,10 +20,10 @@ func TestLogIsReadAsFarAsItIsLately(t *testing.T) {
 		"none lately":            {hour, []time.Duration{2 * time.Hour}, 0},
 		"the clock was set back": {hour, []time.Duration{-3 * time.Hour, -150 * time.Minute, -time.Hour, time.Minute}, 2},
 	} {
-		g := gathered{since: c.since, wall: c.since}
+		r := roster{since: c.since, wall: c.since}
 		read := 0
 		for _, age := range c.ages {
-			if !g.lately(now.Add(-age), now) {
+			if !r.lately(now.Add(-age), now) {
 				break
 			}
 			read++

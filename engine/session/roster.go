@@ -10,30 +10,38 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// roster is which sessions there are, before any transcript is looked into: a
-// choice among thousands opens a few.
+// roster lists the sessions that there are. No transcript is opened for it, so that a choice among thousands opens a few.
 type roster struct {
-	gathered
-	byID map[string]*member
+	list  []*member // readRoster puts the one with the newest sign of life first
+	all   map[sessionKey]*member
+	byID  map[string]*member
+	since time.Time // a checkpoint after this moment of the log is recent
+	wall  time.Time // the same moment by the clock, for transcripts and what hooks noted
+
+	checkpoints bool                 // members get the list of their checkpoints
+	forks       []string             // transcripts that restores made; they can lie outside the project's directory
+	undone      []manifest.Operation // recent undos and redos
 }
+
+// sessionKey names a session of any agent.
+type sessionKey struct{ agent, id string }
 
 // member is one session of a roster.
 type member struct {
 	Info
-	looked bool
-	active bool // there was a sign of life lately
-	recent bool // a prompt too
-	forked bool // a restore made it, wherever it lies
+	looked   bool // its transcript was read
+	reported bool // by a hook
+	active   bool // it has a recent sign of life
+	recent   bool // it has a recent prompt
+	forked   bool // a restore made it, wherever it lies
 
-	newest   time.Time // of its checkpoints, by the log
-	first    time.Time // its oldest own prompt
-	opened   time.Time // as a hook reported it
-	reopened time.Time // the last time, as a hook reported it
-	made     time.Time // undo or redo went to it
-	redone   bool      // that was a redo
-	ended    time.Time // as a hook reported it
-	bare     bool      // it was opened later than its last message
-	source   string
+	newest   time.Time         // of its checkpoints, by the log
+	first    time.Time         // its oldest own prompt
+	opened   time.Time         // as a hook reported it
+	reopened time.Time         // the last time, as a hook reported it
+	made     time.Time         // undo or redo went to it
+	redone   bool              // that was a redo
+	ended    time.Time         // as a hook reported it
 	prompts  []transcript.Said // in its transcript, those of its origin too
 	fromFile bool              // only the transcript knows of its prompts
 }
@@ -54,23 +62,13 @@ func (s *member) look() {
 	}
 	s.describe(d)
 	s.prompts = d.Prompts
-	if s.Parent == s.ID {
-		s.Parent = ""
-	}
-}
-
-// inside reports whether the session was started in root or below it.
-func (s *member) inside(root string) bool {
-	d := transcript.Session{Dir: s.Dir}
-	return d.In(root)
 }
 
 // readRoster gathers the sessions that the log knows, and those whose transcripts
 // lie in the agents' directories. Of the log it reads the checkpoints since a
-// moment, or all with the zero time. A clock that was set back does not make the
-// log's newest hour an old one.
+// moment, or all with the zero time. If the clock was set back, the moment is counted from the newest checkpoint.
 func readRoster(ctx context.Context, p *project.Project, since time.Time) (*roster, error) {
-	r := &roster{gathered: gathered{since: since, wall: since}, byID: map[string]*member{}}
+	r := &roster{since: since, wall: since, byID: map[string]*member{}}
 	if err := r.gather(ctx, p); err != nil {
 		return nil, err
 	}
@@ -123,8 +121,8 @@ func (r *roster) find(p *project.Project) error {
 	return nil
 }
 
-// goTo notes the sessions that undo and redo named as the ones to open. A session that was not opened yet counts as the
-// one that it was made from, as after a restore.
+// goTo notes the sessions that undo and redo named as the ones to open. If such a session was not opened yet, the one that
+// it was made from is noted as well.
 func (r *roster) goTo(ctx context.Context, p *project.Project) error {
 	if len(r.undone) == 0 {
 		return nil
@@ -150,8 +148,9 @@ func (r *roster) goTo(ctx context.Context, p *project.Project) error {
 				s.made, s.redone = op.Time, op.Kind == manifest.OpRedoRestore || op.Verb == "redo"
 			}
 			s.sign(op.Time, r.wall)
-			if s.look(); s.used() {
-				break
+			said := func(said transcript.Said) bool { return !said.Copy }
+			if s.look(); s.recorded() || slices.ContainsFunc(s.prompts, said) {
+				break // it was opened, or has a message
 			}
 			id = s.Parent
 		}
@@ -159,16 +158,13 @@ func (r *roster) goTo(ctx context.Context, p *project.Project) error {
 	return nil
 }
 
-// used reports whether the session was opened, or has a message.
-func (s *member) used() bool {
-	return s.Told || !s.newest.IsZero() || slices.ContainsFunc(s.prompts, func(said transcript.Said) bool { return !said.Copy })
-}
+// recorded reports whether the log has the session: a hook reported it, or a checkpoint names it.
+func (s *member) recorded() bool { return s.reported || !s.newest.IsZero() }
 
-// began is when the session was begun or opened last, or undo or redo went
-// to it; zero where that is not known.
+// began is when the session was opened last, or undo or redo went to it; zero if that is not known.
 func (s *member) began() time.Time { return later(s.reopened, s.made) }
 
-// mark is when the session went on last: the person spoke in it, or opened it.
+// mark is when the person was in the session last: had a message in it, or opened it.
 func (s *member) mark() time.Time {
 	if s.Said.IsZero() {
 		return later(s.opened, s.began())
@@ -176,8 +172,7 @@ func (s *member) mark() time.Time {
 	return later(s.Said, s.began())
 }
 
-// over reports whether the session ended, and has had no message since, nor
-// was it opened again.
+// over reports whether the session ended, and has had no message since and was not opened again.
 func (s *member) over() bool {
 	return !s.ended.IsZero() && !s.ended.Before(s.Said) && !s.ended.Before(s.reopened)
 }

@@ -18,9 +18,9 @@ func NoteProcess(p *project.Project, agent, session string) {
 	}
 }
 
-// sessionAbove is the session of the agent that this process was started by, for agents whose
+// above is the session of the agent that this process was started by, for agents whose
 // shells do not have the session in a variable. "" if no process above it is an agent.
-func sessionAbove(p *project.Project) string {
+func above(p *project.Project) string {
 	above := map[string]string{}
 	for _, s := range slices.Backward(p.Processes()) {
 		process, ok := above[s.Agent]

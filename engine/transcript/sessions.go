@@ -108,7 +108,7 @@ func Lookup(agent Agent, file string) (Found, error) {
 
 // In reports whether the session was started in root or below it, as far as it
 // says so.
-func (s *Session) In(root string) bool {
+func (s Session) In(root string) bool {
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		root = real
 	}
