@@ -10,6 +10,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/zeebo/blake3"
 
+	"github.com/rewind-cli/rewind/cas/pack"
 	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
@@ -20,16 +21,16 @@ type Appender struct {
 	lock *flock.Flock
 	ctx  context.Context // of the wait for the lock
 
-	newest uint64   // number of the newest log pack; 0: none
-	name   packName // of the pack that is added to
-	file   vfs.File // nil: a new pack is needed
+	newest uint64    // number of the newest log pack; 0: none
+	name   pack.Name // of the pack that is added to
+	file   vfs.File  // nil: a new pack is needed
 	end    int64
 	next   uint64 // ordinal of the next commit
 	last   Position
-	whole  bool       // the newest log pack ends with a commit
-	heavy  bool       // enough was written to bring the index up to date
-	full   []packName // packs that are to take no more
-	sealed []packName // those behind which a new pack is there by now
+	whole  bool        // the newest log pack ends with a commit
+	heavy  bool        // enough was written to bring the index up to date
+	full   []pack.Name // packs that are to take no more
+	sealed []pack.Name // those behind which a new pack is there by now
 }
 
 // Append takes the append lock (waiting until ctx ends: *BusyError) and
@@ -43,7 +44,7 @@ func (s *Store) Append(ctx context.Context) (*Appender, error) {
 		return nil, err
 	}
 	a := &Appender{s: s, lock: lock, ctx: ctx}
-	_, err = s.heal(s.compared(logPack), func(Repaired) {})
+	_, err = s.heal(s.compared(pack.Log), func(Repaired) {})
 	if err == nil {
 		err = a.recover()
 	}
@@ -82,11 +83,11 @@ func (a *Appender) recover() error {
 		return err
 	}
 	for _, n := range names {
-		if n.kind != logPack {
+		if n.Kind != pack.Log {
 			break
 		}
 		if a.newest == 0 {
-			a.newest = n.tag
+			a.newest = n.Tag
 			if err := a.openNewest(n); err != nil {
 				return err
 			}
@@ -105,8 +106,8 @@ func (a *Appender) recover() error {
 }
 
 // openNewest opens the newest log pack for more, if it takes more.
-func (a *Appender) openNewest(n packName) error {
-	f, err := a.s.fs.OpenFile(filepath.Join(a.s.o.Dir, n.file()), os.O_RDWR, 0)
+func (a *Appender) openNewest(n pack.Name) error {
+	f, err := a.s.fs.OpenFile(filepath.Join(a.s.o.Dir, n.File()), os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func (a *Appender) Commit(b *Batch, payloads ...[]byte) (Position, error) {
 		return Position{}, errors.New("nothing to commit")
 	}
 	for _, p := range payloads {
-		if len(p) > maxCommit-256 {
+		if len(p) > pack.MaxCommit-256 {
 			return Position{}, fmt.Errorf("a commit of %d bytes is too large", len(p))
 		}
 	}
@@ -208,37 +209,37 @@ func (a *Appender) write(blocks []*stagedBlock, payloads [][]byte) (Position, er
 	}
 	size := 0
 	for _, k := range blocks {
-		size += len(k.payload) + recordOverhead
+		size += int(pack.RecordSize(len(k.payload)))
 	}
 	for _, p := range payloads {
 		size += len(p) + 64
 	}
 	buf := make([]byte, 0, size)
-	seed := a.name.seed(a.s.o.StoreID)
+	seed := a.name.Seed(a.s.o.StoreID)
 	for _, k := range blocks {
-		buf = appendRecord(buf, seed, a.end+int64(len(buf)), blockRecord, k.payload)
+		buf = pack.AppendRecord(buf, seed, a.end+int64(len(buf)), pack.BlockRecord, k.payload)
 	}
 	since, next := 0, a.next
-	last := Position{Pack: uint32(a.name.tag), Seq: a.last.Seq}
+	last := Position{Pack: uint32(a.name.Tag), Seq: a.last.Seq}
 	for _, p := range payloads {
 		last.Seq++
-		c := commit{seq: last.Seq, ordinal: next, since: uint64(len(buf) - since), data: p}
+		c := pack.Commit{Seq: last.Seq, Ordinal: next, Since: uint64(len(buf) - since), Data: p}
 		region := blake3.New()
 		region.Write(buf[since:])
-		c.seal(region)
-		buf = appendRecord(buf, seed, a.end+int64(len(buf)), commitRecord, c.append(nil))
+		c.Seal(region)
+		buf = pack.AppendRecord(buf, seed, a.end+int64(len(buf)), pack.CommitRecord, c.Append(nil))
 		since = len(buf)
 		next++
-		last.Sum = c.sum
+		last.Sum = c.Sum
 	}
 	if err := a.s.sure(); err != nil {
 		return Position{}, err
 	}
 	if _, err := a.file.WriteAt(buf, a.end); err != nil {
-		return Position{}, fmt.Errorf("write %s: %w", a.name.file(), err)
+		return Position{}, fmt.Errorf("write %s: %w", a.name.File(), err)
 	}
 	if err := a.s.sync(a.file); err != nil {
-		return Position{}, fmt.Errorf("sync %s: %w", a.name.file(), err)
+		return Position{}, fmt.Errorf("sync %s: %w", a.name.File(), err)
 	}
 	if err := a.s.sure(); err != nil {
 		return Position{}, err // what was written may be in no store
@@ -255,26 +256,26 @@ func (a *Appender) begin() error {
 	if err := a.s.sure(); err != nil {
 		return err
 	}
-	n := packName{logPack, a.newest + 1}
-	file := filepath.Join(a.s.o.Dir, n.file())
+	n := pack.Name{Kind: pack.Log, Tag: a.newest + 1}
+	file := filepath.Join(a.s.o.Dir, n.File())
 	f, err := a.s.create(file)
 	if err != nil {
 		return err
 	}
-	header := packHeader{name: n, store: a.s.o.StoreID}
-	if _, err := f.WriteAt(header.append(nil), 0); err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", n.file(), err), f.Close(), a.s.fs.Remove(file))
+	header := pack.Header{Name: n, Store: a.s.o.StoreID}
+	if _, err := f.WriteAt(header.Append(nil), 0); err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", n.File(), err), f.Close(), a.s.fs.Remove(file))
 	}
 	if err := errors.Join(a.s.sure(), lockPack(a.ctx, f)); err != nil {
 		return errors.Join(err, f.Close(), a.s.fs.Remove(file)) // it is of another store
 	}
-	a.newest = n.tag
+	a.newest = n.Tag
 	// The name is durable before the first commit is.
 	if err := a.s.syncDir(); err != nil {
 		return errors.Join(err, f.Close())
 	}
 	a.s.mirrorPack(n)
-	a.name, a.file, a.end, a.next = n, f, headerSize, 0
+	a.name, a.file, a.end, a.next = n, f, pack.HeaderSize, 0
 	a.sealed, a.full = append(a.sealed, a.full...), nil
 	return nil
 }

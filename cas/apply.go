@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rewind-cli/rewind/cas/pack"
 	"github.com/rewind-cli/rewind/cas/vfs"
 
 	"github.com/gofrs/flock"
@@ -73,7 +74,7 @@ func (p *RepackPlan) moveLog(ctx context.Context) error {
 		return err
 	}
 	newest := a.newest
-	p.written = append(p.written, packName{logPack, newest + 2})
+	p.written = append(p.written, pack.Name{Kind: pack.Log, Tag: newest + 2})
 	var errs []error
 	if a.file != nil {
 		errs = append(errs, a.retire())
@@ -94,8 +95,8 @@ func (p *RepackPlan) moveLog(ctx context.Context) error {
 	if amend == nil {
 		amend = func(c Commit) []byte { return c.Payload }
 	}
-	p.written = append(p.written, packName{logPack, newest + 1})
-	return p.s.writeLog(packName{logPack, newest + 1}, refs, func(c Commit) ([]byte, bool) {
+	p.written = append(p.written, pack.Name{Kind: pack.Log, Tag: newest + 1})
+	return p.s.writeLog(pack.Name{Kind: pack.Log, Tag: newest + 1}, refs, func(c Commit) ([]byte, bool) {
 		if c.Seq < p.newest && !p.keep(c) {
 			return nil, false
 		}
@@ -107,37 +108,38 @@ func (p *RepackPlan) moveLog(ctx context.Context) error {
 }
 
 // writeLog writes a log pack of commits only. It appears whole, under its name.
-func (s *Store) writeLog(n packName, refs []commitPlace, keep func(Commit) ([]byte, bool)) error {
-	seed := n.seed(s.o.StoreID)
-	c := contents{covered: headerSize, sealed: true}
-	buf := packHeader{name: n, store: s.o.StoreID, flags: flagDense}.append(nil)
+func (s *Store) writeLog(n pack.Name, refs []commitPlace, keep func(Commit) ([]byte, bool)) error {
+	seed := n.Seed(s.o.StoreID)
+	c := pack.Contents{Covered: pack.HeaderSize, Sealed: true}
+	buf := pack.Header{Name: n, Store: s.o.StoreID, Dense: true}.Append(nil)
 	at := int64(0) // of buf
 	ordinal := uint64(0)
-	err := s.replace(filepath.Join(s.o.Dir, n.file()), vfs.Replacement{}, func(f vfs.File) error {
+	err := s.replace(filepath.Join(s.o.Dir, n.File()), vfs.Replacement{}, func(f vfs.File) error {
 		flush := func() error {
 			_, err := f.WriteAt(buf, at)
 			at += int64(len(buf))
 			buf = buf[:0]
 			return err
 		}
-		err := s.eachCommit(refs, func(m Commit) error {
+		for m, err := range s.commitsAt(refs) {
+			if err != nil {
+				return err
+			}
 			data, ok := keep(m)
 			if !ok {
-				return nil
+				continue
 			}
-			r := commit{seq: m.Seq, ordinal: ordinal, data: data}
-			r.seal(blake3.New())
+			r := pack.Commit{Seq: m.Seq, Ordinal: ordinal, Data: data}
+			r.Seal(blake3.New())
 			from := at + int64(len(buf))
-			buf = appendRecord(buf, seed, from, commitRecord, r.append(nil))
-			c.addCommit(m.Seq, from, at+int64(len(buf)))
+			buf = pack.AppendRecord(buf, seed, from, pack.CommitRecord, r.Append(nil))
+			c.AddCommit(m.Seq, from, at+int64(len(buf)))
 			ordinal++
-			if len(buf) >= walkWindow {
-				return flush()
+			if len(buf) >= 1<<20 {
+				if err := flush(); err != nil {
+					return err
+				}
 			}
-			return nil
-		})
-		if err != nil {
-			return err
 		}
 		return flush()
 	})
@@ -146,19 +148,6 @@ func (s *Store) writeLog(n packName, refs []commitPlace, keep func(Commit) ([]by
 	}
 	s.mirrorPack(n)
 	return s.writeIndex(n, &c)
-}
-
-// eachCommit reads commits.
-func (s *Store) eachCommit(refs []commitPlace, visit func(Commit) error) error {
-	for c, err := range s.commitsAt(refs) {
-		if err != nil {
-			return err
-		}
-		if err := visit(c); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // group copies what is needed of some packs, and unlinks them.
@@ -233,8 +222,8 @@ func (p *RepackPlan) listed(group []*planned) (bool, error) {
 	return true, err
 }
 
-func names(group []*planned) map[packName]bool {
-	all := map[packName]bool{}
+func names(group []*planned) map[pack.Name]bool {
+	all := map[pack.Name]bool{}
 	for _, k := range group {
 		all[k.pack.name] = true
 	}
@@ -318,11 +307,11 @@ func (s *Store) alone() (*flock.Flock, error) {
 }
 
 // sweep unlinks packs, which others replace. The caller holds both locks. purge: see noteDropped.
-func (s *Store) sweep(packs []*planned, by []packName, purge bool) error {
+func (s *Store) sweep(packs []*planned, by []pack.Name, purge bool) error {
 	if len(packs) == 0 {
 		return nil
 	}
-	var going []packName
+	var going []pack.Name
 	for _, k := range packs {
 		going = append(going, k.pack.name)
 	}
@@ -358,11 +347,11 @@ func (s *Store) removeTemporary() error {
 		name, tmp := strings.CutSuffix(e.Name(), tmpSuffix)
 		if !tmp {
 			// An index whose pack is gone is of no use.
-			stem, index := strings.CutSuffix(name, indexSuffix)
+			stem, index := strings.CutSuffix(name, pack.IndexSuffix)
 			if !index {
 				continue
 			}
-			if _, err := s.fs.Lstat(filepath.Join(s.o.Dir, stem+packSuffix)); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := s.fs.Lstat(filepath.Join(s.o.Dir, stem+pack.Suffix)); !errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
 		}
@@ -378,7 +367,7 @@ func (s *Store) removeTemporary() error {
 		return ignoreMissing(err)
 	}
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), packSuffix+tmpSuffix) {
+		if strings.HasSuffix(e.Name(), pack.Suffix+tmpSuffix) {
 			if err := s.remove(filepath.Join(mirror, e.Name())); err != nil {
 				return err
 			}

@@ -6,21 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/rewind-cli/rewind/cas/oid"
-
-	"github.com/klauspost/compress/zstd"
-)
-
-const (
-	// blockSize is how many bytes of small objects are compressed together.
-	// Measured on 79,000 kernel files at the fastest level: 273 MB file by file,
-	// 236 MB in blocks of 256 KiB, 231 MB of 512 KiB, all in the same time. Reading one file
-	// costs half of that block's decoding, 0.4 ms, in the mean.
-	blockSize = 512 << 10
-	// denseBlockSize and denseLevel are those of gc, which may take its time.
-	// Measured on the same files: 203 MB in blocks of 1 MiB, 198 of 2 MiB, 195 of 3 MiB, in the
-	// same time. The best level would save 8 % more for five times the time.
-	denseBlockSize = 3 << 20
-	denseLevel     = zstd.SpeedBetterCompression
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // Batch stages objects for one commit. It is safe for concurrent use.
@@ -57,7 +43,7 @@ type blockPos struct {
 type stagedBlock struct {
 	mu      sync.Mutex
 	open    bool
-	entries []entry
+	entries []pack.Entry
 	body    []byte    // while open
 	payload []byte    // encoded, while in memory
 	at      *location // in the batch's pack
@@ -98,12 +84,7 @@ func (b *Batch) Get(dst []byte, id oid.ID) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.delta {
-		dst, err = b.s.undelta(dst, e, data, b.baseOf)
-	} else {
-		dst = append(dst, data...)
-	}
-	if err != nil {
+	if dst, err = pack.AppendObject(dst, e, data, b.baseOf); err != nil {
 		return nil, err
 	}
 	if oid.Sum(dst[start:]) != id {
@@ -113,11 +94,11 @@ func (b *Batch) Get(dst []byte, id oid.ID) ([]byte, error) {
 }
 
 // baseOf finds the base of a staged delta, which may be staged itself.
-func (b *Batch) baseOf(x prefix) (*entry, []byte, error) {
+func (b *Batch) baseOf(x pack.Prefix) (*pack.Entry, []byte, error) {
 	h := &b.shards[x[0]&63]
 	h.mu.Lock()
 	for id, p := range h.known {
-		if p.block != nil && prefixOf(id) == x {
+		if p.block != nil && pack.PrefixOf(id) == x {
 			h.mu.Unlock()
 			return b.stored1(p)
 		}
@@ -127,27 +108,27 @@ func (b *Batch) baseOf(x prefix) (*entry, []byte, error) {
 }
 
 // stored1 returns a staged object as it is stored. The bytes stay valid.
-func (b *Batch) stored1(p blockPos) (*entry, []byte, error) {
+func (b *Batch) stored1(p blockPos) (*pack.Entry, []byte, error) {
 	k := p.block
 	k.mu.Lock()
 	if k.open {
 		defer k.mu.Unlock()
 		// The body may be moved when the next object comes, but not changed.
-		return (&decoded{k.entries, k.body}).at(int(p.pos))
+		return (&pack.Block{Entries: k.entries, Body: k.body}).At(int(p.pos))
 	}
 	payload, at := k.payload, k.at
 	k.mu.Unlock()
-	var blk *decoded
+	var blk *pack.Block
 	var err error
 	if at != nil {
 		blk, err = b.s.block(*at)
 	} else {
-		blk, err = b.s.cache.get(cacheKey{k, 0}, func() (*decoded, error) { return b.s.decode(payload) })
+		blk, err = b.s.cache.get(cacheKey{k, 0}, func() (*pack.Block, error) { return pack.DecodeBlock(payload) })
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return blk.at(int(p.pos))
+	return blk.At(int(p.pos))
 }
 
 // StoredBytes is what the batch has added so far: compressed, with headers.
@@ -155,7 +136,7 @@ func (b *Batch) StoredBytes() int64 { return b.stored.Load() }
 
 // add takes a closed block over from its writer.
 func (b *Batch) add(k *stagedBlock, payload []byte) error {
-	b.stored.Add(recordSize(len(payload)))
+	b.stored.Add(pack.RecordSize(len(payload)))
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.err != nil {

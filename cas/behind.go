@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // A store can be behind the mirror: after git stash --all the store is rebuilt
@@ -31,7 +33,7 @@ func (s *Store) CatchUp(ctx context.Context) (done bool, err error) {
 	if (err != nil || len(lost)+len(stale) == 0) && len(s.twins(0)) == 0 {
 		return false, nil
 	}
-	data := s.compared(dataPack)
+	data := s.compared(pack.Data)
 	a, err := s.Append(ctx) // which heals the log
 	if err != nil {
 		return false, err
@@ -55,7 +57,7 @@ func (s *Store) Behind() bool {
 // EndsWhole reports whether the newest log pack ends with a commit.
 func (s *Store) EndsWhole() bool {
 	names, err := s.names()
-	if err != nil || len(names) == 0 || names[0].kind != logPack {
+	if err != nil || len(names) == 0 || names[0].Kind != pack.Log {
 		return false
 	}
 	end, err := s.endOf(names[0])
@@ -65,11 +67,11 @@ func (s *Store) EndsWhole() bool {
 // ahead reports whether the mirror has log packs of this store behind newest.
 func (s *Store) ahead(newest uint64) bool {
 	lost, _, err := s.onlyInMirror()
-	return err == nil && slices.ContainsFunc(lost, func(n packName) bool { return n.kind == logPack && n.tag > newest })
+	return err == nil && slices.ContainsFunc(lost, func(n pack.Name) bool { return n.Kind == pack.Log && n.Tag > newest })
 }
 
 // returning tells of packs that are about to come back.
-func (s *Store) returning(lost []packName) error {
+func (s *Store) returning(lost []pack.Name) error {
 	if s.o.Returning == nil {
 		return nil
 	}
@@ -79,10 +81,10 @@ func (s *Store) returning(lost []packName) error {
 	}
 	r, mirror := Return{Empty: true}, s.mirrorNow()
 	for _, n := range names {
-		if n.kind != logPack {
+		if n.Kind != pack.Log {
 			break
 		}
-		newer := slices.ContainsFunc(lost, func(l packName) bool { return l.kind == logPack && l.tag > n.tag })
+		newer := slices.ContainsFunc(lost, func(l pack.Name) bool { return l.Kind == pack.Log && l.Tag > n.Tag })
 		r.Empty = false
 		r.Rewritten = r.Rewritten || newer && !s.hasName(mirror, n)
 	}

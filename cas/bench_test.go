@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 func BenchmarkSum(b *testing.B) {
@@ -93,7 +94,7 @@ func BenchmarkGetDelta(b *testing.B) {
 	s := testStore(b, func(o *Options) { o.NoSync = true })
 	last := text(1, 64<<10)
 	save(b, s, "one", last)
-	for i := range maxDepth {
+	for i := range pack.MaxDepth {
 		last = editAndSave(b, s, last, i)
 	}
 	id := oid.Sum(last)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // A bit that flips in any record of the log is told of, before and after the next commits, whatever is left to list. What
@@ -60,7 +62,7 @@ func TestDamageIsNeverSilent(t *testing.T) {
 	if testing.Short() {
 		step = 5
 	}
-	for i := headerSize; i < len(good); i += step {
+	for i := pack.HeaderSize; i < len(good); i += step {
 		bad := slices.Clone(good)
 		bad[i] ^= 0x04
 		run(i, bad, true)

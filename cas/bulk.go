@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeebo/blake3"
 
+	"github.com/rewind-cli/rewind/cas/pack"
 	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
@@ -15,23 +16,23 @@ type bulk struct {
 	s     *Store
 	dense bool
 
-	name     packName
-	pack     *pack
+	name     pack.Name
+	pack     *packFile
 	file     vfs.File
-	contents contents
+	contents pack.Contents
 	ordinal  uint64
 	end      int64 // of what was written
 	region   *blake3.Hasher
 	from     int64 // start of the region
 	buf      []byte
-	syncing  chan error // the fsync of a flush in the background
-	flushed  int        // flushes of this pack
-	packs    []packName // all that were begun
+	syncing  chan error  // the fsync of a flush in the background
+	flushed  int         // flushes of this pack
+	packs    []pack.Name // all that were begun
 }
 
 // begin creates the next pack.
 func (k *bulk) begin() error {
-	k.name = packName{dataPack, k.s.o.Random()}
+	k.name = pack.Name{Kind: pack.Data, Tag: k.s.o.Random()}
 	k.pack = k.s.newPack(k.name)
 	file, err := k.s.create(k.pack.path)
 	if err != nil {
@@ -40,22 +41,19 @@ func (k *bulk) begin() error {
 	k.file = file
 	k.packs = append(k.packs, k.name)
 	k.pack.file = file
-	header := packHeader{name: k.name, store: k.s.o.StoreID}
-	if k.dense {
-		header.flags |= flagDense
-	}
-	if err := k.write(header.append(nil)); err != nil {
+	header := pack.Header{Name: k.name, Store: k.s.o.StoreID, Dense: k.dense}
+	if err := k.write(header.Append(nil)); err != nil {
 		return err
 	}
-	k.contents = contents{covered: headerSize}
-	k.ordinal, k.flushed, k.from, k.region = 0, 0, headerSize, blake3.New()
+	k.contents = pack.Contents{Covered: pack.HeaderSize}
+	k.ordinal, k.flushed, k.from, k.region = 0, 0, pack.HeaderSize, blake3.New()
 	k.s.mirrorPack(k.name)
 	return nil
 }
 
 func (k *bulk) write(b []byte) error {
 	if _, err := k.file.WriteAt(b, k.end); err != nil {
-		return fmt.Errorf("write %s: %w", k.name.file(), err)
+		return fmt.Errorf("write %s: %w", k.name.File(), err)
 	}
 	k.end += int64(len(b))
 	return nil
@@ -69,14 +67,14 @@ func (k *bulk) add(b *stagedBlock, payload []byte) error {
 		}
 	}
 	at := k.end
-	k.buf = appendRecord(k.buf[:0], k.pack.seed, at, blockRecord, payload)
+	k.buf = pack.AppendRecord(k.buf[:0], k.pack.seed, at, pack.BlockRecord, payload)
 	k.region.Write(k.buf)
 	if err := k.write(k.buf); err != nil {
 		return err
 	}
-	k.contents.addBlock(at, k.end, b.entries)
+	k.contents.AddBlock(at, k.end, b.entries)
 	b.mu.Lock()
-	b.at = &location{k.pack, blockRef{at, int32(k.end - at)}, 0}
+	b.at = &location{k.pack, pack.Place{BlockRef: pack.BlockRef{Offset: at, Size: int32(k.end - at)}, Pos: 0}}
 	b.open, b.body, b.payload = false, nil, nil
 	b.mu.Unlock()
 	switch {
@@ -100,11 +98,11 @@ func (k *bulk) flush(sealed bool) error {
 		}
 	}
 	k.flushed++
-	k.contents.sealed = sealed
+	k.contents.Sealed = sealed
 	// What an index covers counts as durable: it is written after the fsync.
 	done := make(chan error, 1)
 	k.syncing = done
-	file, name, c := k.file, k.name, k.contents.clone()
+	file, name, c := k.file, k.name, k.contents.Clone()
 	go func() {
 		err := k.s.sync(file)
 		if err == nil {
@@ -137,14 +135,14 @@ func (k *bulk) settled() error {
 
 // commit appends an unsequenced commit.
 func (k *bulk) commit() error {
-	c := commit{ordinal: k.ordinal, since: uint64(k.end - k.from)}
-	c.seal(k.region)
+	c := pack.Commit{Ordinal: k.ordinal, Since: uint64(k.end - k.from)}
+	c.Seal(k.region)
 	at := k.end
-	k.buf = appendRecord(k.buf[:0], k.pack.seed, at, commitRecord, c.append(nil))
+	k.buf = pack.AppendRecord(k.buf[:0], k.pack.seed, at, pack.CommitRecord, c.Append(nil))
 	if err := k.write(k.buf); err != nil {
 		return err
 	}
-	k.contents.addCommit(0, at, k.end)
+	k.contents.AddCommit(0, at, k.end)
 	k.ordinal++
 	k.from, k.region = k.end, blake3.New()
 	return nil
@@ -177,13 +175,13 @@ func (k *bulk) discard() error {
 
 // unlink removes both names of a pack, and its index. The one in the mirror goes
 // first: a pack that has only that one counts as lost, not as collected.
-func (s *Store) unlink(n packName) error {
+func (s *Store) unlink(n pack.Name) error {
 	mirror, err := s.ownMirror()
 	errs := []error{err}
 	if mirror != "" {
-		errs = append(errs, s.remove(filepath.Join(mirror, n.file())))
+		errs = append(errs, s.remove(filepath.Join(mirror, n.File())))
 	}
-	errs = append(errs, s.remove(filepath.Join(s.o.Dir, n.file())))
-	errs = append(errs, s.remove(filepath.Join(s.o.Dir, n.indexFile())))
+	errs = append(errs, s.remove(filepath.Join(s.o.Dir, n.File())))
+	errs = append(errs, s.remove(filepath.Join(s.o.Dir, n.IndexFile())))
 	return errors.Join(errs...)
 }

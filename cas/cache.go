@@ -3,6 +3,8 @@ package cas
 import (
 	"container/list"
 	"sync"
+
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // cacheBytes bounds the decoded blocks that are kept: 32 blocks of small
@@ -28,18 +30,12 @@ type cacheKey struct {
 type cacheItem struct {
 	key  cacheKey
 	once sync.Once
-	blk  *decoded
+	blk  *pack.Block
 	err  error
 	size int
 }
 
-// decoded is a block whose body is decompressed. It is never changed.
-type decoded struct {
-	entries []entry
-	body    []byte
-}
-
-func (c *blockCache) get(key cacheKey, load func() (*decoded, error)) (*decoded, error) {
+func (c *blockCache) get(key cacheKey, load func() (*pack.Block, error)) (*pack.Block, error) {
 	c.mu.Lock()
 	e, ok := c.items[key]
 	if ok {
@@ -61,11 +57,11 @@ func (c *blockCache) get(key cacheKey, load func() (*decoded, error)) (*decoded,
 			return
 		}
 		// A large object is alone in its block: there is no neighbour to read.
-		if item.err != nil || len(item.blk.entries) == 1 && len(item.blk.body) >= blockSize {
+		if item.err != nil || len(item.blk.Entries) == 1 && len(item.blk.Body) >= pack.BlockSize {
 			c.drop(e)
 			return
 		}
-		item.size = len(item.blk.body) + 80*len(item.blk.entries)
+		item.size = len(item.blk.Body) + 80*len(item.blk.Entries)
 		c.bytes += item.size
 		for c.bytes > cacheBytes && c.order.Len() > 1 {
 			c.drop(c.order.Back())

@@ -1,11 +1,11 @@
 package cas
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // condemnedName is the file that lists packs which are about to be unlinked, a
@@ -15,13 +15,13 @@ import (
 const condemnedName = "condemned"
 
 // condemn unlinks packs, all or none. The caller holds the store for itself. purge: see noteDropped.
-func (s *Store) condemn(packs []packName, purge bool) error {
+func (s *Store) condemn(packs []pack.Name, purge bool) error {
 	if err := s.execute(true); err != nil { // what an earlier crash left
 		return err
 	}
 	var list []string
 	for _, n := range packs {
-		list = append(list, n.file())
+		list = append(list, n.File())
 	}
 	if err := s.replaceFile(condemnedName, []byte(strings.Join(list, "\n")), '\n'); err != nil {
 		return err
@@ -62,13 +62,10 @@ func (s *Store) execute(purge bool) error {
 
 // condemned reads the list. One that cannot be read condemns no pack: it is
 // replaced atomically, so that it is damaged and not half-written.
-func (s *Store) condemned() ([]packName, error) {
+func (s *Store) condemned() ([]pack.Name, error) {
 	f, err := s.fs.OpenFile(filepath.Join(s.o.Dir, condemnedName), os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return nil, ignoreMissing(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -76,21 +73,21 @@ func (s *Store) condemned() ([]packName, error) {
 		return nil, err
 	}
 	if info.Size() > 1<<20 {
-		return []packName{}, nil
+		return []pack.Name{}, nil
 	}
 	buf := make([]byte, info.Size())
-	if ok, err := readFull(f, buf, 0); !ok || err != nil {
-		return []packName{}, err
+	if ok, err := pack.ReadFull(f, buf, 0); !ok || err != nil {
+		return []pack.Name{}, err
 	}
 	return parseCondemned(string(buf)), nil
 }
 
-func parseCondemned(text string) []packName {
-	packs := []packName{}
+func parseCondemned(text string) []pack.Name {
+	packs := []pack.Name{}
 	for line := range strings.Lines(text) {
-		n, ok := parsePackName(strings.TrimSuffix(line, "\n"))
+		n, ok := pack.ParseName(strings.TrimSuffix(line, "\n"))
 		if !ok || !strings.HasSuffix(line, "\n") {
-			return []packName{}
+			return []pack.Name{}
 		}
 		packs = append(packs, n)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // runBytes is how much of a pack one worker copies in one go, so that what lay
@@ -17,13 +18,13 @@ const runBytes = 2 << 20
 func (p *RepackPlan) copy(ctx context.Context, b *Batch, group []*planned) error {
 	for _, k := range group {
 		before := p.passed
-		all := func(ref blockRef) bool {
-			p.pass(int64(ref.size))
+		all := func(ref pack.BlockRef) bool {
+			p.pass(int64(ref.Size))
 			return true
 		}
-		err := p.copyBlocks(ctx, b, k, all, func(e *entry) bool {
-			home := p.home[prefixOf(e.id)]
-			return (home == k || home == nil) && p.needs(e.id)
+		err := p.copyBlocks(ctx, b, k, all, func(e *pack.Entry) bool {
+			home := p.home[pack.PrefixOf(e.ID)]
+			return (home == k || home == nil) && p.needs(e.ID)
 		})
 		if err != nil {
 			return err
@@ -43,7 +44,7 @@ func (p *RepackPlan) pass(bytes int64) {
 
 // copyBlocks copies the wanted objects of some blocks of a pack, with all cores. It asks
 // for the blocks one after the other, when a core is free.
-func (p *RepackPlan) copyBlocks(ctx context.Context, b *Batch, k *planned, some func(blockRef) bool, wants func(*entry) bool) error {
+func (p *RepackPlan) copyBlocks(ctx context.Context, b *Batch, k *planned, some func(pack.BlockRef) bool, wants func(*pack.Entry) bool) error {
 	f, err := k.pack.open()
 	if err != nil {
 		return err
@@ -51,7 +52,7 @@ func (p *RepackPlan) copyBlocks(ctx context.Context, b *Batch, k *planned, some 
 	p.s.mu.RLock()
 	blocks := k.pack.blocks()
 	p.s.mu.RUnlock()
-	runs := make(chan []blockRef)
+	runs := make(chan []pack.BlockRef)
 	c := &copier{p: p, b: b, pack: k.pack, file: f, wants: wants, bases: newObjectMemo(p.s)}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -71,7 +72,7 @@ func (p *RepackPlan) copyBlocks(ctx context.Context, b *Batch, k *planned, some 
 			c.fail(w.Flush())
 		})
 	}
-	var run []blockRef
+	var run []pack.BlockRef
 	bytes := int64(0)
 	send := func() {
 		select {
@@ -85,7 +86,7 @@ func (p *RepackPlan) copyBlocks(ctx context.Context, b *Batch, k *planned, some 
 			continue
 		}
 		run = append(run, ref)
-		if bytes += int64(ref.size); bytes >= runBytes/4 {
+		if bytes += int64(ref.Size); bytes >= runBytes/4 {
 			send()
 		}
 	}
@@ -101,9 +102,9 @@ func (p *RepackPlan) copyBlocks(ctx context.Context, b *Batch, k *planned, some 
 type copier struct {
 	p     *RepackPlan
 	b     *Batch
-	pack  *pack
+	pack  *packFile
 	file  io.ReaderAt
-	wants func(*entry) bool
+	wants func(*pack.Entry) bool
 	bases *objectMemo
 
 	mu  sync.Mutex
@@ -119,46 +120,34 @@ func (c *copier) fail(err error) {
 }
 
 // block copies what is wanted of a block. Damage ends the repack: repair first.
-func (c *copier) block(w *Writer, ref blockRef) error {
+func (c *copier) block(w *Writer, ref pack.BlockRef) error {
 	damaged := func(id oid.ID, reason string) error {
-		return &DamagedError{ID: id, Pack: c.pack.name.file(), Offset: ref.offset, Reason: reason}
+		return &DamagedError{ID: id, Pack: c.pack.name.File(), Offset: ref.Offset, Reason: reason}
 	}
-	buf := make([]byte, ref.size)
-	if ok, err := readFull(c.file, buf, ref.offset); err != nil {
+	b, err := pack.ReadBlock(c.file, c.pack.seed, ref)
+	if err == nil {
+		any := false
+		for i := range b.Entries {
+			any = any || c.wants(&b.Entries[i])
+		}
+		if !any {
+			return nil
+		}
+		err = b.Decompress()
+	}
+	if pack.IsMalformed(err) {
+		return damaged(oid.ID{}, err.Error())
+	}
+	if err != nil {
 		return err
-	} else if !ok {
-		return damaged(oid.ID{}, "the pack ends before it")
 	}
-	r, err := parseRecord(buf, c.pack.seed, ref.offset)
-	if err != nil {
-		return damaged(oid.ID{}, err.Error())
-	}
-	t, err := parseBlock(r.payload)
-	if err != nil {
-		return damaged(oid.ID{}, err.Error())
-	}
-	any := false
-	for i := range t.entries {
-		any = any || c.wants(&t.entries[i])
-	}
-	if !any {
-		return nil
-	}
-	d, err := c.p.s.decode(r.payload)
-	if err != nil {
-		return damaged(oid.ID{}, err.Error())
-	}
-	from := 0
-	for i := range d.entries {
-		e := &d.entries[i]
-		data := d.body[from : from+e.length : from+e.length]
-		from += e.length
+	for e, data := range b.All() {
 		if !c.wants(e) {
 			continue
 		}
 		if err := c.object(w, e, data); err != nil {
-			if isMalformed(err) {
-				err = damaged(e.id, err.Error())
+			if pack.IsMalformed(err) {
+				err = damaged(e.ID, err.Error())
 			}
 			return err
 		}
@@ -167,48 +156,48 @@ func (c *copier) block(w *Writer, ref blockRef) error {
 }
 
 // object copies one object. A delta stays one if its base stays.
-func (c *copier) object(w *Writer, e *entry, data []byte) error {
+func (c *copier) object(w *Writer, e *pack.Entry, data []byte) error {
 	whole := data
-	if e.delta {
+	if e.Delta {
 		var err error
 		if whole, err = c.bases.whole(e, data); err != nil {
-			if whole, err = c.p.s.resolve(prefixOf(e.id)); err != nil {
+			if whole, err = c.p.s.resolve(pack.PrefixOf(e.ID)); err != nil {
 				return err
 			}
 		}
 	}
-	if oid.Sum(whole) != e.id {
-		return malformedError("its bytes do not match its id")
+	if oid.Sum(whole) != e.ID {
+		return pack.MalformedError("its bytes do not match its id")
 	}
-	if !e.delta {
-		_, err := w.Put(e.id, whole, oid.ID{})
+	if !e.Delta {
+		_, err := w.Put(e.ID, whole, oid.ID{})
 		return err
 	}
-	base, ok := c.base(e.base)
-	if ok && prefixOf(base.id) == e.base {
+	base, ok := c.base(e.Base)
+	if ok && pack.PrefixOf(base.ID) == e.Base {
 		// If the base is in several places, one of them may need this object.
-		if depth, known := c.b.depth(base.id); known && depth < int(e.depth) {
+		if depth, known := c.b.depth(base.ID); known && depth < int(e.Depth) {
 			return w.putStored(*e, data)
 		}
 	}
-	_, err := w.Put(e.id, whole, base.id)
+	_, err := w.Put(e.ID, whole, base.ID)
 	return err
 }
 
 // base finds the nearest base that stays.
-func (c *copier) base(x prefix) (entry, bool) {
-	for range maxDepth {
+func (c *copier) base(x pack.Prefix) (pack.Entry, bool) {
+	for range pack.MaxDepth {
 		e, _, err := c.p.s.baseOf(x)
 		if err != nil {
-			return entry{}, false
+			return pack.Entry{}, false
 		}
-		if c.p.live(e.id) || !c.p.o.Purge && c.p.needs(e.id) {
+		if c.p.live(e.ID) || !c.p.o.Purge && c.p.needs(e.ID) {
 			return *e, true
 		}
-		if !e.delta {
-			return entry{}, false
+		if !e.Delta {
+			return pack.Entry{}, false
 		}
-		x = e.base
+		x = e.Base
 	}
-	return entry{}, false
+	return pack.Entry{}, false
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // smallStore makes a store with a few commits: whole objects, a delta, an
@@ -29,7 +30,7 @@ func smallStore(t testing.TB) (o Options, objects [][]byte) {
 	first := text(1, 700)
 	add(first, oid.ID{})
 	add(noise(2, 100), oid.ID{})
-	if err := s.reindex(packName{logPack, 1}, false); err != nil {
+	if err := s.reindex(pack.Name{Kind: pack.Log, Tag: 1}, false); err != nil {
 		t.Fatal(err)
 	}
 	add(append([]byte("edited "), first...), oid.Sum(first))
@@ -98,7 +99,7 @@ func TestEveryByteFlipped(t *testing.T) {
 			step = 7
 		}
 		for i := 0; i < len(good); i += step {
-			if name == "log-00000001.idx" && i >= indexHead+64 && i < len(good)-200 && i%16 != 0 {
+			if name == "log-00000001.idx" && i >= 72+64 && i < len(good)-200 && i%16 != 0 {
 				continue // mostly fan-out
 			}
 			os.RemoveAll(to.Dir)
@@ -195,7 +196,7 @@ func TestTruncatedAtEveryByte(t *testing.T) {
 		}
 		again := reopen(t, to)
 		mustGet(t, again, []byte("more"))
-		if n >= headerSize {
+		if n >= pack.HeaderSize {
 			check(t, again)
 		}
 		again.Close()
@@ -282,14 +283,14 @@ func TestLostStoreComesBackFromTheMirror(t *testing.T) {
 	// One pack only.
 	names, _ := again.names()
 	for _, n := range names {
-		if err := os.Remove(filepath.Join(s.o.Dir, n.file())); err != nil {
+		if err := os.Remove(filepath.Join(s.o.Dir, n.File())); err != nil {
 			t.Fatal(err)
 		}
 		var returned []string
 		if err := again.Repair(context.Background(), func(r Repaired) { returned = append(returned, r.Pack) }, nil); err != nil {
 			t.Fatal(err)
 		}
-		if fmt.Sprint(returned) != fmt.Sprint([]string{n.file()}) {
+		if fmt.Sprint(returned) != fmt.Sprint([]string{n.File()}) {
 			t.Fatal(returned)
 		}
 		for _, o := range objects {
@@ -312,12 +313,12 @@ func TestLostPack(t *testing.T) {
 		}
 		want := payloads(t, s, 0)
 		names, err := s.names()
-		if err != nil || len(names) < 2 || names[0].kind != logPack {
+		if err != nil || len(names) < 2 || names[0].Kind != pack.Log {
 			t.Fatal(names, err)
 		}
 		for _, n := range names {
 			o := copyStore(t, s.o)
-			if _, err := os.Lstat(filepath.Join(o.Dir, n.indexFile())); err != nil && !second {
+			if _, err := os.Lstat(filepath.Join(o.Dir, n.IndexFile())); err != nil && !second {
 				continue // nothing tells of this one
 			}
 			if second {
@@ -326,7 +327,7 @@ func TestLostPack(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := os.Remove(filepath.Join(o.Dir, n.file())); err != nil {
+			if err := os.Remove(filepath.Join(o.Dir, n.File())); err != nil {
 				t.Fatal(err)
 			}
 			lost := reopen(t, o)
@@ -334,13 +335,13 @@ func TestLostPack(t *testing.T) {
 			if _, err := lost.Verify(t.Context(), false, func(d Damage) { found = append(found, d) }, nil); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.ContainsFunc(found, func(d Damage) bool { return d.Pack == n.file() && d.Reason == reasonGone }) {
-				t.Errorf("%s is gone, in the mirror %v, and verify says %v", n.file(), second, found)
+			if !slices.ContainsFunc(found, func(d Damage) bool { return d.Pack == n.File() && d.Reason == reasonGone }) {
+				t.Errorf("%s is gone, in the mirror %v, and verify says %v", n.File(), second, found)
 			}
 			if !second {
 				var damaged *DamagedError
-				if err := lost.Complete(context.Background()); !errors.As(err, &damaged) || damaged.Pack != n.file() {
-					t.Errorf("%s is gone for good: %v", n.file(), err)
+				if err := lost.Complete(context.Background()); !errors.As(err, &damaged) || damaged.Pack != n.File() {
+					t.Errorf("%s is gone for good: %v", n.File(), err)
 				}
 				continue
 			}
@@ -350,7 +351,7 @@ func TestLostPack(t *testing.T) {
 			}
 			again := reopen(t, o)
 			if got := payloads(t, again, 0); len(got) != len(want)+1 || !slices.Equal(got[:len(want)], want) {
-				t.Errorf("%s was gone: the log is %v, want %v and one more", n.file(), got, want)
+				t.Errorf("%s was gone: the log is %v, want %v and one more", n.File(), got, want)
 			}
 			check(t, again)
 		}
@@ -363,7 +364,7 @@ func TestDamagedObjectIsStoredAgain(t *testing.T) {
 	s := testStore(t)
 	object := noise(1, 5000)
 	save(t, s, "one", object, text(2, 100))
-	if err := s.reindex(packName{logPack, 1}, false); err != nil {
+	if err := s.reindex(pack.Name{Kind: pack.Log, Tag: 1}, false); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(s.o.Dir, "log-00000001.pack")

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // The log and that of the mirror can have a common beginning and different ends: an older state was put in the
@@ -19,7 +20,7 @@ import (
 func (s *Store) Diverged() bool { return len(s.otherBranch()) > 0 }
 
 // otherBranch lists the log packs of the mirror that have commits from the first on that is another one here, newest first.
-func (s *Store) otherBranch() []packName {
+func (s *Store) otherBranch() []pack.Name {
 	apart := s.apart()
 	if len(apart) == 0 {
 		return nil
@@ -35,20 +36,20 @@ func (s *Store) otherBranch() []packName {
 	}
 	there = slices.DeleteFunc(there, func(c commitPlace) bool { return !slices.Contains(apart, c.pack.name) })
 	fork := s.fork(branch.Store, there)
-	last := map[packName]uint64{}
+	last := map[pack.Name]uint64{}
 	for _, c := range there {
-		last[c.pack.name] = c.seq
+		last[c.pack.name] = c.Seq
 	}
-	apart = slices.DeleteFunc(apart, func(n packName) bool {
+	apart = slices.DeleteFunc(apart, func(n pack.Name) bool {
 		_, reused := branch.parts[n] // its number, here, by a pack that was dropped since
 		return !reused && (fork == 0 || last[n] < fork) && !s.twice(n)
 	})
-	slices.SortFunc(apart, func(a, b packName) int { return cmp.Compare(b.tag, a.tag) })
+	slices.SortFunc(apart, func(a, b pack.Name) int { return cmp.Compare(b.Tag, a.Tag) })
 	return apart
 }
 
 // twice reports whether a log pack here and the one of its name in the mirror have each a commit that the other lacks.
-func (s *Store) twice(n packName) bool {
+func (s *Store) twice(n pack.Name) bool {
 	mirror := s.mirrorNow()
 	here, _, err := s.commitsIn(s.o.Dir, n)
 	there, _, terr := s.commitsIn(mirror, n)
@@ -73,31 +74,31 @@ func (s *Store) twice(n packName) bool {
 }
 
 // apart lists the log packs of the mirror that have more than the objects directory has of them, or something else.
-func (s *Store) apart() (apart []packName) {
+func (s *Store) apart() (apart []pack.Name) {
 	mirror := s.mirrorNow()
 	names, err := s.names()
-	if mirror == "" || err != nil || len(names) == 0 || names[0].kind != logPack {
+	if mirror == "" || err != nil || len(names) == 0 || names[0].Kind != pack.Log {
 		return nil
 	}
 	lost, _, parts, err := s.droppedInMirror()
 	if err != nil {
 		return nil
 	}
-	reused := slices.ContainsFunc(lost, func(n packName) bool { _, is := parts[n]; return is })
+	reused := slices.ContainsFunc(lost, func(n pack.Name) bool { _, is := parts[n]; return is })
 	for _, n := range lost {
-		if n.kind == logPack {
+		if n.Kind == pack.Log {
 			apart = append(apart, n)
 		}
 	}
 	rewritten := false
-	newer := func(n packName) bool {
-		return slices.ContainsFunc(lost, func(l packName) bool { return l.kind == logPack && l.tag > n.tag })
+	newer := func(n pack.Name) bool {
+		return slices.ContainsFunc(lost, func(l pack.Name) bool { return l.Kind == pack.Log && l.Tag > n.Tag })
 	}
 	for _, n := range names {
-		if n.kind != logPack {
+		if n.Kind != pack.Log {
 			break
 		}
-		first, second := filepath.Join(s.o.Dir, n.file()), filepath.Join(mirror, n.file())
+		first, second := filepath.Join(s.o.Dir, n.File()), filepath.Join(mirror, n.File())
 		a, aerr := s.fs.Lstat(first)
 		b, berr := s.fs.Lstat(second)
 		switch {
@@ -136,7 +137,7 @@ func (s *Store) fork(branch *Store, there []commitPlace) uint64 {
 	if len(payloads) == 0 {
 		return 0
 	}
-	for c, err := range s.Commits(there[0].seq) {
+	for c, err := range s.Commits(there[0].Seq) {
 		if err != nil {
 			break
 		}
@@ -150,7 +151,7 @@ func (s *Store) fork(branch *Store, there []commitPlace) uint64 {
 // Branch is the mirror as a store of its own that is only read. It has what was dropped from the store since, too.
 type Branch struct {
 	*Store
-	parts map[packName]droppedPart
+	parts map[pack.Name]droppedPart
 }
 
 // Branch opens the mirror.
@@ -174,7 +175,7 @@ func (s *Store) Branch() (*Branch, error) {
 			first = min(first, c.seq)
 		}
 	}
-	branch.hidden = map[packName]uint64{}
+	branch.hidden = map[pack.Name]uint64{}
 	names, err := s.names()
 	for _, n := range names {
 		if !slices.Contains(apart, n) {
@@ -199,7 +200,7 @@ func (b *Branch) Forgotten(id oid.ID) (bool, error) {
 	if has, err := b.Has(id); !has || err != nil {
 		return false, err
 	}
-	return !slices.ContainsFunc(b.locations(prefixOf(id)), func(at location) bool { return at.offset >= b.parts[at.pack.name].forgotten }), nil
+	return !slices.ContainsFunc(b.locations(pack.PrefixOf(id)), func(at location) bool { return at.Offset >= b.parts[at.pack.name].forgotten }), nil
 }
 
 // Joined makes the mirror's log that of the store, which has all of it that matters by now. The caller holds the append lock.
@@ -211,7 +212,7 @@ func (s *Store) Joined() error {
 	for _, n := range s.otherBranch() { // the newest first: whoever dies leaves the place where they part
 		if s.hasName(s.o.Dir, n) {
 			s.renewMirror(n, true)
-		} else if err := s.remove(filepath.Join(mirror, n.file())); err != nil {
+		} else if err := s.remove(filepath.Join(mirror, n.File())); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/rewind-cli/rewind/cas/pack"
 	"github.com/rewind-cli/rewind/internal/testkit/crashfs"
 )
 
@@ -56,7 +57,7 @@ func (w *shared) files(dirs ...string) map[string][]byte {
 				w.t.Fatal(err)
 			}
 			data := make([]byte, info.Size())
-			if ok, err := readFull(f, data, 0); !ok || err != nil {
+			if ok, err := pack.ReadFull(f, data, 0); !ok || err != nil {
 				w.t.Fatal(ok, err)
 			}
 			f.Close()

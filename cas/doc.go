@@ -4,8 +4,8 @@
 // lie in packs: append-only files of checksummed records. The same packs
 // carry the log: commit records with a store-wide sequence number and an
 // opaque payload. Packs alone are the truth; indexes can always be rebuilt.
-// The package knows no file tree and no meaning of a payload. The bytes are
-// described in docs/FORMAT.md.
+// The package knows no file tree and no meaning of a payload. Package pack
+// reads and writes the bytes, as docs/FORMAT.md describes them.
 //
 // A save runs like this:
 //

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // droppedName is the file that lists every pack that was unlinked on purpose. Each
@@ -37,7 +39,7 @@ func (s *Store) readDropped(file string) (packs []droppedPack, err error) {
 		return nil, err
 	}
 	buf := make([]byte, min(info.Size(), maxDropped))
-	if ok, err := readFull(f, buf, 0); !ok || err != nil {
+	if ok, err := pack.ReadFull(f, buf, 0); !ok || err != nil {
 		return nil, err
 	}
 	return parseDropped(string(buf)), nil
@@ -62,7 +64,7 @@ func (s *Store) changeDropped(change func([]droppedPack) ([]droppedPack, error))
 
 // noteDropped adds packs of the objects directory to the list, and what the mirror's list has.
 // forgotten: a purge drops them, so that of all that was ever dropped nothing may come back.
-func (s *Store) noteDropped(packs []packName, forgotten bool) error {
+func (s *Store) noteDropped(packs []pack.Name, forgotten bool) error {
 	err := s.changeDropped(func(list []droppedPack) ([]droppedPack, error) {
 		for _, n := range packs {
 			d, err := s.describe(n)
@@ -87,7 +89,7 @@ func (s *Store) noteDropped(packs []packName, forgotten bool) error {
 }
 
 // undrop takes packs off the list that are about to come back.
-func (s *Store) undrop(packs []packName) error {
+func (s *Store) undrop(packs []pack.Name) error {
 	if len(packs) == 0 {
 		return nil
 	}
@@ -149,7 +151,7 @@ func (s *Store) mirrorDropped() error {
 }
 
 // dropStale unlinks packs in the mirror that were dropped while another account used the store.
-func (s *Store) dropStale(packs []packName) error {
+func (s *Store) dropStale(packs []pack.Name) error {
 	if len(packs) == 0 {
 		return nil
 	}
@@ -159,7 +161,7 @@ func (s *Store) dropStale(packs []packName) error {
 	}
 	var gone []uint64 // their inodes
 	for _, n := range packs {
-		file := filepath.Join(mirror, n.file())
+		file := filepath.Join(mirror, n.File())
 		info, err := s.fs.Lstat(file)
 		if err == nil {
 			gone = append(gone, inodeOf(info))

@@ -12,12 +12,13 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // droppedPack is a pack that was unlinked on purpose. A data pack is identified by its name, which is random. A log pack
 // is identified by its commits, because a mirror's copy of it can be shorter or can have other commits at its end.
 type droppedPack struct {
-	name packName
+	name pack.Name
 	// exact: the commits are known. A list of an earlier version has names only, which mean every pack of the name.
 	exact bool
 	// forgotten: a purge dropped it, or came since. What it alone has must not come back.
@@ -32,8 +33,8 @@ type droppedPack struct {
 // commitMark tells a commit from all others of its pack: the first bytes of a hash of its sequence number and of what was committed.
 type commitMark [6]byte
 
-func markOf(c commit) (m commitMark) {
-	sum := oid.Sum(append(binary.LittleEndian.AppendUint64(nil, c.seq), c.data...))
+func markOf(c pack.Commit) (m commitMark) {
+	sum := oid.Sum(append(binary.LittleEndian.AppendUint64(nil, c.Seq), c.Data...))
 	copy(m[:], sum[:])
 	return m
 }
@@ -48,7 +49,7 @@ const (
 func parseDropped(text string) (list []droppedPack) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
-		if n, ok := parsePackName(line); ok {
+		if n, ok := pack.ParseName(line); ok {
 			list = append(list, droppedPack{name: n, forgotten: true})
 			continue
 		}
@@ -84,7 +85,7 @@ func parseDropped(text string) (list []droppedPack) {
 
 func appendDropped(dst []byte, list []droppedPack) []byte {
 	for _, d := range list {
-		dst = append(append(dst, d.name.file()...), '\n')
+		dst = append(append(dst, d.name.File()...), '\n')
 		if !d.exact {
 			continue
 		}
@@ -121,7 +122,7 @@ func addDropped(list []droppedPack, d droppedPack) []droppedPack {
 }
 
 // describe says which pack of its name a pack of the objects directory is.
-func (s *Store) describe(n packName) (droppedPack, error) {
+func (s *Store) describe(n pack.Name) (droppedPack, error) {
 	d := droppedPack{name: n, exact: true}
 	commits, dense, err := s.commitsIn(s.o.Dir, n)
 	if dense && len(commits) > 0 {
@@ -133,7 +134,7 @@ func (s *Store) describe(n packName) (droppedPack, error) {
 	if err != nil {
 		return d, err
 	}
-	info, err := s.fs.Lstat(filepath.Join(s.o.Dir, n.file()))
+	info, err := s.fs.Lstat(filepath.Join(s.o.Dir, n.File()))
 	if err != nil {
 		return d, err
 	}
@@ -179,9 +180,9 @@ type packCommit struct {
 }
 
 // commitsIn reads the commits of a log pack in a directory, and whether gc wrote it. A data pack has none.
-func (s *Store) commitsIn(dir string, n packName) (commits []packCommit, dense bool, err error) {
-	file := filepath.Join(dir, n.file())
-	if n.kind != logPack {
+func (s *Store) commitsIn(dir string, n pack.Name) (commits []packCommit, dense bool, err error) {
+	file := filepath.Join(dir, n.File())
+	if n.Kind != pack.Log {
 		_, err := s.fs.Lstat(file)
 		return nil, false, err
 	}
@@ -195,18 +196,15 @@ func (s *Store) commitsIn(dir string, n packName) (commits []packCommit, dense b
 		return nil, false, err
 	}
 	store := s.o.StoreID
-	buf := make([]byte, headerSize)
-	if ok, err := readFull(f, buf, 0); ok && err == nil {
-		if h, err := parsePackHeader(buf); err == nil {
-			store, dense = h.store, h.flags&flagDense != 0
-		}
+	if h, err := pack.ReadHeader(f); err == nil {
+		store, dense = h.Store, h.Dense
 	}
-	err = eachRecord(f, n.seed(store), headerSize, info.Size(), func(r record) error {
-		if r.typ != commitRecord {
+	err = pack.EachRecord(f, n.Seed(store), pack.HeaderSize, info.Size(), nil, func(r pack.Record) error {
+		if r.Type != pack.CommitRecord {
 			return nil
 		}
-		if c, err := parseCommit(r.payload); err == nil {
-			commits = append(commits, packCommit{c.seq, r.end, markOf(c)})
+		if c, err := pack.ParseCommit(r.Payload); err == nil {
+			commits = append(commits, packCommit{c.Seq, r.End, markOf(c)})
 		}
 		return nil
 	})
@@ -223,21 +221,21 @@ type droppedPart struct {
 }
 
 // droppedPart compares a pack in a directory with those of its name that were dropped.
-func (s *Store) droppedPart(dir string, n packName, list []droppedPack) (part droppedPart, err error) {
+func (s *Store) droppedPart(dir string, n pack.Name, list []droppedPack) (part droppedPart, err error) {
 	var commits []packCommit
 	read := false
 	for _, d := range list {
 		if d.name != n {
 			continue
 		}
-		if !read && n.kind == logPack {
+		if !read && n.Kind == pack.Log {
 			if commits, _, err = s.commitsIn(dir, n); err != nil {
 				return droppedPart{}, err
 			}
 			read = true
 		}
 		last := len(commits) - 1
-		if n.kind == logPack && d.exact {
+		if n.Kind == pack.Log && d.exact {
 			known := make(map[commitMark]bool, len(d.commits))
 			for _, m := range d.commits {
 				known[m] = true

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/pack"
 	"github.com/rewind-cli/rewind/internal/testkit/crashfs"
 )
 
@@ -105,7 +106,7 @@ func (w *shared) holding() (files []string) {
 				w.t.Fatal(err)
 			}
 			data := make([]byte, info.Size())
-			if ok, err := readFull(f, data, 0); !ok || err != nil {
+			if ok, err := pack.ReadFull(f, data, 0); !ok || err != nil {
 				w.t.Fatal(name, ok, err)
 			}
 			f.Close()
@@ -260,16 +261,16 @@ func TestListsOfDroppedPacks(t *testing.T) {
 	w := newShared(t)
 	s := w.open("a")
 	defer s.Close()
-	name := packName{logPack, 1}
+	name := pack.Name{Kind: pack.Log, Tag: 1}
 	is, err := s.describe(name)
 	if err != nil || len(is.commits) != 2 {
 		t.Fatal(is, err)
 	}
-	list := string(appendDropped(nil, []droppedPack{is, {name: packName{dataPack, 9}, exact: true, forgotten: true}}))
+	list := string(appendDropped(nil, []droppedPack{is, {name: pack.Name{Kind: pack.Data, Tag: 9}, exact: true, forgotten: true}}))
 	var names []string
 	for line := range strings.Lines(list) {
-		if n, ok := parsePackName(strings.TrimSuffix(line, "\n")); ok {
-			names = append(names, n.file())
+		if n, ok := pack.ParseName(strings.TrimSuffix(line, "\n")); ok {
+			names = append(names, n.File())
 		}
 	}
 	if got := strings.Join(names, " "); got != "log-00000001.pack data-0000000000000009.pack" {
@@ -284,11 +285,11 @@ func TestListsOfDroppedPacks(t *testing.T) {
 	}{
 		{list, droppedPart{end: math.MaxInt64, seq: 2, all: true}},
 		{strings.Replace(list, " gc ", " forget 2:77 ", 1), droppedPart{end: math.MaxInt64, forgotten: math.MaxInt64, seq: 2, all: true}},
-		{name.file() + "\n", droppedPart{end: math.MaxInt64, forgotten: math.MaxInt64, all: true}},
-		{name.file() + "\n later AAAA\n", droppedPart{}},
-		{name.file() + "\n gc AAAAAAAA\n", droppedPart{}},
-		{name.file() + "\n gc !\n", droppedPart{}},
-		{packName{logPack, 2}.file() + "\n", droppedPart{}},
+		{name.File() + "\n", droppedPart{end: math.MaxInt64, forgotten: math.MaxInt64, all: true}},
+		{name.File() + "\n later AAAA\n", droppedPart{}},
+		{name.File() + "\n gc AAAAAAAA\n", droppedPart{}},
+		{name.File() + "\n gc !\n", droppedPart{}},
+		{pack.Name{Kind: pack.Log, Tag: 2}.File() + "\n", droppedPart{}},
 	} {
 		if part, err := s.droppedPart("/vault-b", name, parseDropped(c.list)); err != nil || part != c.part {
 			t.Errorf("%q: %+v, %v", c.list, part, err)

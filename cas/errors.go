@@ -57,9 +57,3 @@ func (e *VersionError) Error() string {
 type ReadOnlyError struct{ Op string }
 
 func (e *ReadOnlyError) Error() string { return e.Op + ": the store is open read-only" }
-
-// malformedError is what the decoders of this package return: reason only,
-// their callers know the place.
-type malformedError string
-
-func (e malformedError) Error() string { return string(e) }

@@ -2,6 +2,7 @@ package cas
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,7 +36,7 @@ func (s *Store) readGeneration() (n uint64, good bool, err error) {
 	defer f.Close()
 	buf := make([]byte, 32)
 	got, err := f.ReadAt(buf, 0)
-	if got == 0 && err != nil && !isEOF(err) {
+	if got == 0 && err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return 0, false, err
 	}
 	text := string(buf[:got])

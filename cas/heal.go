@@ -3,12 +3,12 @@ package cas
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // The two names of a pack lead to one file. Where they lead to two, somebody has put another file in the place of one: an
@@ -18,7 +18,7 @@ import (
 
 // twin is a pack whose name here and in the mirror lead to two files.
 type twin struct {
-	name          packName
+	name          pack.Name
 	first, second fs.FileInfo
 	found         comparison
 }
@@ -31,7 +31,7 @@ type comparison struct {
 }
 
 // twins lists the packs of a kind, 0 for all, whose names lead to two files that differ, or that could be made one.
-func (s *Store) twins(only kind) (list []twin) {
+func (s *Store) twins(only pack.Kind) (list []twin) {
 	mirror, err := s.ownMirror()
 	if mirror == "" || err != nil {
 		return nil
@@ -41,7 +41,7 @@ func (s *Store) twins(only kind) (list []twin) {
 		return nil
 	}
 	for i, n := range names {
-		if only != 0 && n.kind != only {
+		if only != 0 && n.Kind != only {
 			continue
 		}
 		t := twin{name: n}
@@ -51,7 +51,7 @@ func (s *Store) twins(only kind) (list []twin) {
 		grown := i == 0 && t.second.Size() < t.first.Size() // by commits: the next one gives the mirror the newest log pack
 		apart := t.first.Size() == t.second.Size() && !(sameDevice(t.first, t.second) && ours(t.first) && ours(t.second))
 		if grown || apart { // apart: they cannot be made one
-			same, err := s.sameEnd(filepath.Join(s.o.Dir, n.file()), filepath.Join(mirror, n.file()), t.second.Size())
+			same, err := s.sameEnd(filepath.Join(s.o.Dir, n.File()), filepath.Join(mirror, n.File()), t.second.Size())
 			if same && grown {
 				var end logEnd
 				end, err = s.endOf(n)
@@ -67,14 +67,14 @@ func (s *Store) twins(only kind) (list []twin) {
 }
 
 func (t *twin) look(s *Store, mirror string) (err error) {
-	if t.first, err = s.fs.Lstat(filepath.Join(s.o.Dir, t.name.file())); err == nil {
-		t.second, err = s.fs.Lstat(filepath.Join(mirror, t.name.file()))
+	if t.first, err = s.fs.Lstat(filepath.Join(s.o.Dir, t.name.File())); err == nil {
+		t.second, err = s.fs.Lstat(filepath.Join(mirror, t.name.File()))
 	}
 	return err
 }
 
 // compared lists twins whose files were read. Data packs need no lock for that: nothing is added to them any more.
-func (s *Store) compared(only kind) []twin {
+func (s *Store) compared(only pack.Kind) []twin {
 	list := s.twins(only)
 	for i := range list {
 		list[i].found, _ = s.compare(list[i].name) // what cannot be read is left alone
@@ -83,7 +83,7 @@ func (s *Store) compared(only kind) []twin {
 }
 
 // compare reads the two files of a pack. Errors: those of reading, and where one is of another store or of a later version.
-func (s *Store) compare(n packName) (c comparison, err error) {
+func (s *Store) compare(n pack.Name) (c comparison, err error) {
 	here, err := s.examine(s.o.Dir, n)
 	if err != nil {
 		return c, err
@@ -124,8 +124,8 @@ func (a packState) hasMore(b packState) bool {
 }
 
 // examine reads a pack in a directory. Where its records lie does not matter: repair may have moved them.
-func (s *Store) examine(dir string, n packName) (st packState, err error) {
-	f, err := s.fs.OpenFile(filepath.Join(dir, n.file()), os.O_RDONLY, 0)
+func (s *Store) examine(dir string, n pack.Name) (st packState, err error) {
+	f, err := s.fs.OpenFile(filepath.Join(dir, n.File()), os.O_RDONLY, 0)
 	if err != nil {
 		return st, err
 	}
@@ -139,38 +139,25 @@ func (s *Store) examine(dir string, n packName) (st packState, err error) {
 		return st, err
 	}
 	st = packState{head: !p.badHead, whole: !p.badHead, has: map[[16]byte]struct{}{}}
-	w := newWalker(f, p.seed, headerSize, info.Size())
-	for {
-		r, err := w.next()
-		if err == io.EOF {
-			return st, nil
-		}
-		if isMalformed(err) {
-			st.whole = false
-			if ok, err := w.resync(); !ok || err != nil {
-				return st, err
-			}
-			continue
-		}
-		if err != nil {
-			return st, err
-		}
-		if r.typ == commitRecord {
-			if c, err := parseCommit(r.payload); err == nil && c.seq != 0 {
+	damage := func(int64, error) { st.whole = false }
+	err = pack.EachRecord(f, p.seed, pack.HeaderSize, info.Size(), damage, func(r pack.Record) error {
+		if r.Type == pack.CommitRecord {
+			if c, err := pack.ParseCommit(r.Payload); err == nil && c.Seq != 0 {
 				mark := markOf(c)
 				st.has[[16]byte(append(mark[:], make([]byte, 10)...))] = struct{}{}
 			}
-			continue
+			return nil
 		}
-		b, err := parseBlock(r.payload)
+		b, err := pack.ParseBlock(r.Payload)
 		if err != nil {
 			st.whole = false
-			continue
 		}
-		for i := range b.entries {
-			st.has[[16]byte(b.entries[i].id[:16])] = struct{}{}
+		for _, id := range b.IDs() {
+			st.has[pack.PrefixOf(id)] = struct{}{}
 		}
-	}
+		return nil
+	})
+	return st, err
 }
 
 // heal makes the better file of each twin that of both names, and reports what came back from the mirror. The caller
@@ -189,7 +176,7 @@ func (s *Store) heal(list []twin, report func(Repaired)) (healed bool, err error
 			return healed, err
 		}
 		now := twin{name: t.name}
-		first, second := filepath.Join(s.o.Dir, t.name.file()), filepath.Join(mirror, t.name.file())
+		first, second := filepath.Join(s.o.Dir, t.name.File()), filepath.Join(mirror, t.name.File())
 		if now.look(s, mirror) != nil || !sameAs(now.first, t.first) || !sameAs(now.second, t.second) {
 			continue // somebody else was faster
 		}
@@ -199,7 +186,7 @@ func (s *Store) heal(list []twin, report func(Repaired)) (healed bool, err error
 		switch {
 		case t.found.store && !s.purging():
 			_ = s.relink(first, second) // Mirrored tells
-		case t.found.mirror && !(t.name.kind == logPack && diverged):
+		case t.found.mirror && !(t.name.Kind == pack.Log && diverged):
 			if s.o.Returning != nil {
 				if err := s.o.Returning(Return{Damaged: t.found.damaged}); err != nil {
 					return healed, err
@@ -209,7 +196,7 @@ func (s *Store) heal(list []twin, report func(Repaired)) (healed bool, err error
 				return healed, err
 			}
 			healed = true
-			report(Repaired{Pack: t.name.file(), What: FixReturned})
+			report(Repaired{Pack: t.name.File(), What: FixReturned})
 		}
 	}
 	if !healed {
@@ -226,9 +213,9 @@ func sameAs(now, then fs.FileInfo) bool {
 }
 
 // takeSecond gives the name here to the pack in the mirror. Its index may be of what was here before.
-func (s *Store) takeSecond(n packName) error {
-	first, second := filepath.Join(s.o.Dir, n.file()), filepath.Join(s.mirrorNow(), n.file())
-	err := s.remove(filepath.Join(s.o.Dir, n.indexFile()))
+func (s *Store) takeSecond(n pack.Name) error {
+	first, second := filepath.Join(s.o.Dir, n.File()), filepath.Join(s.mirrorNow(), n.File())
+	err := s.remove(filepath.Join(s.o.Dir, n.IndexFile()))
 	if err == nil && s.relink(second, first) != nil {
 		err = s.copyFile(second, first) // it is on another file system
 	}
@@ -239,9 +226,9 @@ func (s *Store) takeSecond(n packName) error {
 }
 
 // unhealed is a pack of which the mirror has more that is good. Two logs that parted are joined, and not healed.
-func (s *Store) unhealed() (n packName, found bool) {
+func (s *Store) unhealed() (n pack.Name, found bool) {
 	for _, t := range s.compared(0) {
-		if t.found.mirror && !(t.name.kind == logPack && s.Diverged()) {
+		if t.found.mirror && !(t.name.Kind == pack.Log && s.Diverged()) {
 			return t.name, true
 		}
 	}
@@ -259,13 +246,13 @@ func (s *Store) Complete(ctx context.Context) error {
 		return err
 	}
 	if len(lost) > 0 {
-		return &DamagedError{Pack: lost[0].file(), Reason: reasonGone}
+		return &DamagedError{Pack: lost[0].File(), Reason: reasonGone}
 	}
 	if n, found := s.unhealed(); found {
-		return &DamagedError{Pack: n.file(), Reason: reasonLess}
+		return &DamagedError{Pack: n.File(), Reason: reasonLess}
 	}
-	if pack := s.BrokenLog(); pack != "" {
-		return &DamagedError{Pack: pack, Reason: reasonCommits}
+	if name := s.BrokenLog(); name != "" {
+		return &DamagedError{Pack: name, Reason: reasonCommits}
 	}
 	return nil
 }
@@ -280,23 +267,23 @@ func (s *Store) BrokenLog() string {
 		return damaged.Pack
 	}
 	for _, n := range names {
-		if n.kind == logPack && (s.headIsBroken(filepath.Join(s.o.Dir, n.file())) || s.recordsAreBroken(n)) {
-			return n.file()
+		if n.Kind == pack.Log && (s.headIsBroken(filepath.Join(s.o.Dir, n.File())) || s.recordsAreBroken(n)) {
+			return n.File()
 		}
 	}
 	return ""
 }
 
 // recordsAreBroken reports whether what no index covers of a log pack is damaged.
-func (s *Store) recordsAreBroken(n packName) bool {
+func (s *Store) recordsAreBroken(n pack.Name) bool {
 	s.mu.Lock()
 	err := s.list()
-	var p *pack
-	if i := slices.IndexFunc(s.packs, func(p *pack) bool { return p.name == n }); err == nil && i >= 0 {
+	var p *packFile
+	if i := slices.IndexFunc(s.packs, func(p *packFile) bool { return p.name == n }); err == nil && i >= 0 {
 		p = s.packs[i]
 		err = s.learn(p, false)
 	}
-	known := p == nil || err != nil || p.index != nil && p.index.sealed
+	known := p == nil || err != nil || p.index != nil && p.index.Sealed
 	broken := !known && p.problem != nil
 	s.mu.Unlock()
 	if known || broken {
@@ -313,18 +300,5 @@ func (s *Store) headIsBroken(file string) bool {
 		return false
 	}
 	defer f.Close()
-	return brokenHead(f)
-}
-
-func brokenHead(f io.ReaderAt) bool {
-	var buf [headerSize]byte
-	n, err := f.ReadAt(buf[:], 0)
-	if err != nil && !isEOF(err) || buf == [headerSize]byte{} {
-		return false
-	}
-	if n < headerSize && strings.HasPrefix(packMagic, string(buf[:min(n, len(packMagic))])) {
-		return false
-	}
-	_, err = parsePackHeader(buf[:n])
-	return isMalformed(err)
+	return pack.BrokenHeader(f)
 }

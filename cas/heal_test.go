@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // rewrites are what programs make of a pack that they write anew.
@@ -112,7 +113,7 @@ func TestRewrittenPacks(t *testing.T) {
 	}
 	for what, run := range first {
 		for _, damage := range rewrites {
-			for _, only := range []kind{0, logPack, dataPack} {
+			for _, only := range []pack.Kind{0, pack.Log, pack.Data} {
 				t.Run(fmt.Sprintf("%s/%s/%d", what, damage.name, only), func(t *testing.T) {
 					s, objects, log := twinStore(t)
 					names, err := s.names()
@@ -121,8 +122,8 @@ func TestRewrittenPacks(t *testing.T) {
 					}
 					changed := 0
 					for _, n := range names {
-						if only == 0 || n.kind == only {
-							anew(t, filepath.Join(s.o.Dir, n.file()), func(b []byte) []byte {
+						if only == 0 || n.Kind == only {
+							anew(t, filepath.Join(s.o.Dir, n.File()), func(b []byte) []byte {
 								if c := damage.make(b); !bytes.Equal(b, c) {
 									changed++
 									return c
@@ -192,7 +193,7 @@ func TestRewrittenMirror(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, n := range names {
-				anew(t, filepath.Join(s.o.Mirror, n.file()), damage.make)
+				anew(t, filepath.Join(s.o.Mirror, n.File()), damage.make)
 			}
 			if _, err := s.CatchUp(t.Context()); err != nil {
 				t.Fatal(err)
@@ -222,10 +223,10 @@ func TestRewrittenTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := names[len(names)-1]
-	if data.kind != dataPack {
+	if data.Kind != pack.Data {
 		t.Fatal(names)
 	}
-	second := filepath.Join(s.o.Mirror, data.file())
+	second := filepath.Join(s.o.Mirror, data.File())
 	flip := func(at int) func([]byte) []byte {
 		return func(b []byte) []byte {
 			c := bytes.Clone(b)
@@ -237,8 +238,8 @@ func TestRewrittenTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	anew(t, filepath.Join(s.o.Dir, data.file()), flip(int(info.Size())/2))
-	anew(t, second, flip(headerSize+200))
+	anew(t, filepath.Join(s.o.Dir, data.File()), flip(int(info.Size())/2))
+	anew(t, second, flip(pack.HeaderSize+200))
 	before, err := os.ReadFile(second)
 	if err != nil {
 		t.Fatal(err)
@@ -311,7 +312,7 @@ func TestForeignTwin(t *testing.T) {
 	for _, dir := range []string{"objects", "vault"} {
 		s, _, log := twinStore(t)
 		file := filepath.Join(filepath.Dir(s.o.Dir), dir, "log-00000001.pack")
-		foreign := packHeader{name: packName{logPack, 1}, store: [16]byte{7}}.append(nil)
+		foreign := pack.Header{Name: pack.Name{Kind: pack.Log, Tag: 1}, Store: [16]byte{7}}.Append(nil)
 		anew(t, file, func([]byte) []byte { return foreign })
 		again := reopen(t, s.o)
 		_, err := again.CatchUp(t.Context())

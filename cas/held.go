@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
 
+	"github.com/rewind-cli/rewind/cas/pack"
 	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
@@ -139,12 +141,12 @@ func lockPack(ctx context.Context, f vfs.File) error {
 
 // replaced makes sure that what replaces packs is in the mirror, which is about to lose them. A mirror on another file system is
 // none, as Mirrored says.
-func (s *Store) replaced(going, by []packName) error {
+func (s *Store) replaced(going, by []pack.Name) error {
 	mirror, err := s.ownMirror()
 	if mirror == "" || err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(going, func(n packName) bool { return s.hasName(mirror, n) }) {
+	if !slices.ContainsFunc(going, func(n pack.Name) bool { return s.hasName(mirror, n) }) {
 		return nil
 	}
 	for _, n := range by {
@@ -167,4 +169,17 @@ func (s *Store) replaced(going, by []packName) error {
 		}
 	}
 	return nil
+}
+
+// sameFile reports whether two names lead to one file, of the operating system or of a file system of the tests.
+func sameFile(a, b fs.FileInfo) bool {
+	return os.SameFile(a, b) || a.Sys() != nil && a.Sys() == b.Sys()
+}
+
+// ignoreMissing is for removing what may be gone already.
+func ignoreMissing(err error) error {
+	if os.IsNotExist(err) {
+		return nil
+	}
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // lateSize bounds what is copied under the locks. A pack of which more came to
@@ -21,12 +22,12 @@ func (p *RepackPlan) late(ctx context.Context, b *Batch, group []*planned) (goin
 	}
 	for _, k := range group {
 		bytes, missing := int64(0), map[int64]bool{}
-		err := p.s.eachTable(k.pack, 0, false, func(ref blockRef, t *block) error {
-			for i := range t.entries {
-				e := &t.entries[i]
-				if p.needs(e.id) && !p.stays(b, e.id, victims) {
-					missing[ref.offset] = true
-					bytes += t.share(ref, i)
+		err := p.s.eachTable(k.pack, 0, false, func(ref pack.BlockRef, t *pack.Block) error {
+			for i := range t.Entries {
+				e := &t.Entries[i]
+				if p.needs(e.ID) && !p.stays(b, e.ID, victims) {
+					missing[ref.Offset] = true
+					bytes += t.Share(ref.Size, i)
 				}
 			}
 			return nil
@@ -39,8 +40,8 @@ func (p *RepackPlan) late(ctx context.Context, b *Batch, group []*planned) (goin
 			continue
 		}
 		if bytes > 0 {
-			err := p.copyBlocks(ctx, b, k, func(ref blockRef) bool { return missing[ref.offset] }, func(e *entry) bool {
-				return p.needs(e.id) && !p.stays(b, e.id, victims)
+			err := p.copyBlocks(ctx, b, k, func(ref pack.BlockRef) bool { return missing[ref.Offset] }, func(e *pack.Entry) bool {
+				return p.needs(e.ID) && !p.stays(b, e.ID, victims)
 			})
 			if err != nil {
 				return nil, err
@@ -53,18 +54,18 @@ func (p *RepackPlan) late(ctx context.Context, b *Batch, group []*planned) (goin
 
 // keepMade stores objects whole that stay, but whose chain of bases leads through the packs that go: of an object in several
 // places, the copy that goes may be the one that the others need.
-func (p *RepackPlan) keepMade(b *Batch, going map[packName]bool) error {
+func (p *RepackPlan) keepMade(b *Batch, going map[pack.Name]bool) error {
 	packs, err := p.s.snapshot()
 	if err != nil || !p.doubled {
 		return err
 	}
-	ids, after, made := map[prefix]oid.ID{}, map[prefix][]prefix{}, map[prefix]bool{}
-	var reached []prefix
-	note := func(e *entry) {
-		x := prefixOf(e.id)
-		ids[x] = e.id
-		if e.delta {
-			after[e.base] = append(after[e.base], x)
+	ids, after, made := map[pack.Prefix]oid.ID{}, map[pack.Prefix][]pack.Prefix{}, map[pack.Prefix]bool{}
+	var reached []pack.Prefix
+	note := func(e *pack.Entry) {
+		x := pack.PrefixOf(e.ID)
+		ids[x] = e.ID
+		if e.Delta {
+			after[e.Base] = append(after[e.Base], x)
 		} else {
 			reached = append(reached, x)
 		}
@@ -73,9 +74,9 @@ func (p *RepackPlan) keepMade(b *Batch, going map[packName]bool) error {
 		if going[k.name] {
 			continue
 		}
-		err := p.s.eachTable(k, 0, true, func(_ blockRef, t *block) error {
-			for i := range t.entries {
-				note(&t.entries[i])
+		err := p.s.eachTable(k, 0, true, func(_ pack.BlockRef, t *pack.Block) error {
+			for i := range t.Entries {
+				note(&t.Entries[i])
 			}
 			return nil
 		})
@@ -96,7 +97,7 @@ func (p *RepackPlan) keepMade(b *Batch, going map[packName]bool) error {
 			continue
 		}
 		whole, err := p.s.resolve(x)
-		if isMalformed(err) {
+		if pack.IsMalformed(err) {
 			continue // nor could it be made before
 		}
 		if err == nil {
@@ -110,7 +111,7 @@ func (p *RepackPlan) keepMade(b *Batch, going map[packName]bool) error {
 }
 
 // eachStaged visits the objects of the batch as they are stored.
-func (b *Batch) eachStaged(visit func(*entry)) {
+func (b *Batch) eachStaged(visit func(*pack.Entry)) {
 	for i := range b.shards {
 		h := &b.shards[i]
 		h.mu.Lock()
@@ -124,11 +125,11 @@ func (b *Batch) eachStaged(visit func(*entry)) {
 }
 
 // stays reports whether an object will be there when the victims are gone.
-func (p *RepackPlan) stays(b *Batch, id oid.ID, victims map[packName]bool) bool {
+func (p *RepackPlan) stays(b *Batch, id oid.ID, victims map[pack.Name]bool) bool {
 	if at, ok := b.place(id); ok && at.block != nil {
 		return true
 	}
-	for _, at := range p.s.locations(prefixOf(id)) {
+	for _, at := range p.s.locations(pack.PrefixOf(id)) {
 		if !victims[at.pack.name] {
 			return true
 		}

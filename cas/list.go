@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // List is the content of a chunked file.
@@ -41,19 +42,19 @@ func (l List) Append(dst []byte) []byte {
 func ParseList(data []byte) (List, error) {
 	var l List
 	if len(data) == 0 || data[0] != listVersion {
-		return List{}, malformedError("the chunk list has an unknown version")
+		return List{}, pack.MalformedError("the chunk list has an unknown version")
 	}
-	size, used := uvarint(data[1:])
+	size, used := pack.Uvarint(data[1:])
 	rest := data[1+used:]
 	if used == 0 || size > 1<<62 || len(rest) < len(l.Sum) {
-		return List{}, malformedError("the chunk list's head is wrong")
+		return List{}, pack.MalformedError("the chunk list's head is wrong")
 	}
 	l.Size = int64(size)
 	rest = rest[copy(l.Sum[:], rest):]
-	count, used := uvarint(rest)
+	count, used := pack.Uvarint(rest)
 	rest = rest[used:]
 	if used == 0 || count > uint64(len(rest)/33) {
-		return List{}, malformedError("the chunk list's number of chunks is wrong")
+		return List{}, pack.MalformedError("the chunk list's number of chunks is wrong")
 	}
 	if count > 0 {
 		l.Chunks = make([]Chunk, count)
@@ -62,18 +63,18 @@ func ParseList(data []byte) (List, error) {
 	for i := range l.Chunks {
 		c := &l.Chunks[i]
 		if len(rest) < 33 {
-			return List{}, malformedError("the chunk list is cut short")
+			return List{}, pack.MalformedError("the chunk list is cut short")
 		}
 		rest = rest[copy(c.ID[:], rest):]
-		n, used := uvarint(rest)
-		if used == 0 || n == 0 || n > maxObject {
-			return List{}, malformedError("a chunk's size is wrong")
+		n, used := pack.Uvarint(rest)
+		if used == 0 || n == 0 || n > pack.MaxObject {
+			return List{}, pack.MalformedError("a chunk's size is wrong")
 		}
 		c.Size, rest = uint32(n), rest[used:]
 		sum += int64(n)
 	}
 	if sum != l.Size || len(rest) != 0 {
-		return List{}, malformedError("the chunk list does not add up")
+		return List{}, pack.MalformedError("the chunk list does not add up")
 	}
 	return l, nil
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/rewind-cli/rewind/cas/pack"
 	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
@@ -37,7 +38,7 @@ func (s *Store) Last() (Position, error) {
 		return Position{}, err
 	}
 	for _, n := range names {
-		if n.kind != logPack {
+		if n.Kind != pack.Log {
 			break
 		}
 		end, err := s.endOf(n)
@@ -49,6 +50,15 @@ func (s *Store) Last() (Position, error) {
 		}
 	}
 	return Position{}, nil
+}
+
+// NewestLog is the file of the newest log pack, to which commits are appended; "" for none.
+func (s *Store) NewestLog() (string, error) {
+	names, err := s.names()
+	if err != nil || len(names) == 0 || names[0].Kind != pack.Log {
+		return "", err
+	}
+	return filepath.Join(s.o.Dir, names[0].File()), nil
 }
 
 // logEnd is where the good part of a log pack ends.
@@ -63,8 +73,8 @@ type logEnd struct {
 }
 
 // endOf looks at the end of a log pack. One that is gone has no commits.
-func (s *Store) endOf(n packName) (logEnd, error) {
-	f, err := s.fs.OpenFile(filepath.Join(s.o.Dir, n.file()), os.O_RDONLY, 0)
+func (s *Store) endOf(n pack.Name) (logEnd, error) {
+	f, err := s.fs.OpenFile(filepath.Join(s.o.Dir, n.File()), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return logEnd{}, nil
 	}
@@ -75,14 +85,14 @@ func (s *Store) endOf(n packName) (logEnd, error) {
 	return s.endIn(n, f)
 }
 
-func (s *Store) endIn(n packName, f vfs.File) (logEnd, error) {
+func (s *Store) endIn(n pack.Name, f vfs.File) (logEnd, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return logEnd{}, err
 	}
-	e := logEnd{size: info.Size(), good: headerSize}
-	seed := n.seed(s.o.StoreID)
-	r, c, ok, err := commitEndingAt(f, seed, e.size, true)
+	e := logEnd{size: info.Size(), good: pack.HeaderSize}
+	seed := n.Seed(s.o.StoreID)
+	r, c, ok, err := pack.CommitEndingAt(f, seed, e.size, true)
 	if err != nil {
 		return e, err
 	}
@@ -96,22 +106,22 @@ func (s *Store) endIn(n packName, f vfs.File) (logEnd, error) {
 		return e, err
 	}
 	e.badHead = p.badHead
-	from, more := int64(headerSize), false
-	if x := openIndex(s.fs, s.o.Dir, n, s.o.StoreID); x != nil {
-		if x.covered <= e.size {
-			from = x.covered
+	from, more := int64(pack.HeaderSize), false
+	if x := pack.OpenIndex(s.fs, s.o.Dir, n, s.o.StoreID); x != nil {
+		if x.Covered <= e.size {
+			from = x.Covered
 		}
-		more = x.covered > e.size // a crash takes nothing that an index covers
-		x.close()
+		more = x.Covered > e.size // a crash takes nothing that an index covers
+		x.Close()
 	}
 	for {
-		if r, c, ok, err = commitEndingAt(f, seed, from, false); err != nil {
+		if r, c, ok, err = pack.CommitEndingAt(f, seed, from, false); err != nil {
 			return e, err
 		}
 		if ok {
 			e.note(n, r, c)
-		} else if from > headerSize {
-			from = headerSize // the index spoke of something else
+		} else if from > pack.HeaderSize {
+			from = pack.HeaderSize // the index spoke of something else
 			continue
 		}
 		break
@@ -122,34 +132,34 @@ func (s *Store) endIn(n packName, f vfs.File) (logEnd, error) {
 }
 
 // walk looks for good commits from an offset on, and at what lies behind the last one.
-func (e *logEnd) walk(n packName, f io.ReaderAt, seed uint64, from int64) error {
-	w := newWalker(f, seed, from, e.size)
+func (e *logEnd) walk(n pack.Name, f io.ReaderAt, seed uint64, from int64) error {
+	w := pack.NewWalker(f, seed, from, e.size)
 	for {
-		r, err := w.next()
+		r, err := w.Next()
 		switch {
 		case err == io.EOF:
 			return nil
-		case isMalformed(err):
-			crash, err := w.tornHere()
+		case pack.IsMalformed(err):
+			crash, err := w.TornHere()
 			if err != nil {
 				return err
 			}
 			e.damaged = e.damaged || !crash
-			if ok, err := w.resync(); !ok || err != nil {
+			if ok, err := w.Resync(); !ok || err != nil {
 				return err
 			}
 			continue
 		case err != nil:
 			return err
 		}
-		if r.typ != commitRecord {
+		if r.Type != pack.CommitRecord {
 			continue
 		}
-		c, err := parseCommit(r.payload)
+		c, err := pack.ParseCommit(r.Payload)
 		if err != nil {
 			continue
 		}
-		holds, err := commitHolds(f, r, c)
+		holds, err := pack.CommitHolds(f, r, c)
 		if err != nil {
 			return err
 		}
@@ -160,21 +170,21 @@ func (e *logEnd) walk(n packName, f io.ReaderAt, seed uint64, from int64) error 
 	}
 }
 
-func (e *logEnd) note(n packName, r record, c commit) {
+func (e *logEnd) note(n pack.Name, r pack.Record, c pack.Commit) {
 	e.found = true
-	e.good = r.end
-	e.ordinal = c.ordinal + 1
+	e.good = r.End
+	e.ordinal = c.Ordinal + 1
 	e.last = positionOf(n, r, c)
 }
 
-func positionOf(n packName, r record, c commit) Position {
-	return Position{Pack: uint32(n.tag), Offset: r.end, Seq: c.seq, Sum: c.sum}
+func positionOf(n pack.Name, r pack.Record, c pack.Commit) Position {
+	return Position{Pack: uint32(n.Tag), Offset: r.End, Seq: c.Seq, Sum: c.Sum}
 }
 
 // Holds reports, with one read, whether p is the end of a good commit of this log.
 func (s *Store) Holds(p Position) (bool, error) {
-	n := packName{logPack, uint64(p.Pack)}
-	f, err := s.fs.OpenFile(filepath.Join(s.o.Dir, n.file()), os.O_RDONLY, 0)
+	n := pack.Name{Kind: pack.Log, Tag: uint64(p.Pack)}
+	f, err := s.fs.OpenFile(filepath.Join(s.o.Dir, n.File()), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -182,7 +192,7 @@ func (s *Store) Holds(p Position) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	r, c, ok, err := commitEndingAt(f, n.seed(s.o.StoreID), p.Offset, false)
+	r, c, ok, err := pack.CommitEndingAt(f, n.Seed(s.o.StoreID), p.Offset, false)
 	return ok && positionOf(n, r, c) == p, err
 }
 
@@ -206,8 +216,8 @@ func (s *Store) Commits(from uint64) iter.Seq2[Commit, error] {
 // commitsAt reads commits.
 func (s *Store) commitsAt(refs []commitPlace) iter.Seq2[Commit, error] {
 	return func(yield func(Commit, error) bool) {
-		var w *walker
-		var in *pack
+		var w *pack.Walker
+		var in *packFile
 		for _, at := range refs {
 			if in != at.pack {
 				f, err := at.pack.open()
@@ -220,10 +230,10 @@ func (s *Store) commitsAt(refs []commitPlace) iter.Seq2[Commit, error] {
 					yield(Commit{}, err)
 					return
 				}
-				in, w = at.pack, newWalker(f, at.pack.seed, 0, info.Size())
-				w.ahead = logWindow
+				in, w = at.pack, pack.NewWalker(f, at.pack.seed, 0, info.Size())
+				w.Ahead = logWindow
 			}
-			c, err := w.commitAt(at)
+			c, err := commitAt(w, at)
 			if !yield(c, err) || err != nil {
 				return
 			}
@@ -237,8 +247,8 @@ const logWindow = 32 << 10
 
 // commitPlace is a commit and the pack that it is in.
 type commitPlace struct {
-	pack *pack
-	commitRef
+	pack *packFile
+	pack.CommitRef
 }
 
 // commitRefs lists the commits from a sequence number on, in order. Older packs
@@ -251,7 +261,7 @@ func (s *Store) commitRefs(from uint64) ([]commitPlace, error) {
 	}
 	var refs []commitPlace
 	for _, p := range s.packs {
-		if p.name.kind != logPack {
+		if p.name.Kind != pack.Log {
 			break
 		}
 		if err := s.learn(p, false); err != nil {
@@ -259,20 +269,15 @@ func (s *Store) commitRefs(from uint64) ([]commitPlace, error) {
 		}
 		first := uint64(0)
 		until, cut := s.hidden[p.name]
-		add := func(c commitRef) {
+		add := func(c pack.CommitRef) {
 			if first == 0 {
-				first = c.seq
+				first = c.Seq
 			}
-			if c.seq >= from && (!cut || c.seq < until) {
+			if c.Seq >= from && (!cut || c.Seq < until) {
 				refs = append(refs, commitPlace{p, c})
 			}
 		}
-		if p.index != nil {
-			for i := range p.index.commitCount() {
-				add(p.index.commit(i))
-			}
-		}
-		for _, c := range p.tail.commits {
+		for _, c := range p.commits() {
 			add(c)
 		}
 		if cut {
@@ -289,35 +294,35 @@ func (s *Store) commitRefs(from uint64) ([]commitPlace, error) {
 		}
 	}
 	// Packs come newest first: of two with the same number the newer one stays.
-	slices.SortStableFunc(refs, func(a, b commitPlace) int { return cmp.Compare(a.seq, b.seq) })
-	return slices.CompactFunc(refs, func(a, b commitPlace) bool { return a.seq == b.seq }), nil
+	slices.SortStableFunc(refs, func(a, b commitPlace) int { return cmp.Compare(a.Seq, b.Seq) })
+	return slices.CompactFunc(refs, func(a, b commitPlace) bool { return a.Seq == b.Seq }), nil
 }
 
 // commitAt reads a commit that is known to lie there.
-func (w *walker) commitAt(at commitPlace) (Commit, error) {
+func commitAt(w *pack.Walker, at commitPlace) (Commit, error) {
 	damaged := func(reason string) error {
-		return &DamagedError{Pack: at.pack.name.file(), Offset: at.offset, Reason: reason}
+		return &DamagedError{Pack: at.pack.name.File(), Offset: at.Offset, Reason: reason}
 	}
-	w.at = at.offset
-	r, err := w.next()
-	if isMalformed(err) {
-		return Commit{Seq: at.seq}, damaged(err.Error())
+	w.At = at.Offset
+	r, err := w.Next()
+	if pack.IsMalformed(err) {
+		return Commit{Seq: at.Seq}, damaged(err.Error())
 	}
 	if err == io.EOF {
-		return Commit{Seq: at.seq}, damaged("the pack ends before it")
+		return Commit{Seq: at.Seq}, damaged("the pack ends before it")
 	}
 	if err != nil {
-		return Commit{Seq: at.seq}, err
+		return Commit{Seq: at.Seq}, err
 	}
-	if r.typ != commitRecord {
-		return Commit{Seq: at.seq}, damaged("a commit should be here")
+	if r.Type != pack.CommitRecord {
+		return Commit{Seq: at.Seq}, damaged("a commit should be here")
 	}
-	c, err := parseCommit(r.payload)
+	c, err := pack.ParseCommit(r.Payload)
 	if err != nil {
-		return Commit{Seq: at.seq}, damaged(err.Error())
+		return Commit{Seq: at.Seq}, damaged(err.Error())
 	}
-	if c.seq != at.seq {
-		return Commit{Seq: at.seq}, damaged("another commit is here")
+	if c.Seq != at.Seq {
+		return Commit{Seq: at.Seq}, damaged("another commit is here")
 	}
-	return Commit{Seq: c.seq, Payload: slices.Clone(c.data), Position: positionOf(at.pack.name, r, c)}, nil
+	return Commit{Seq: c.Seq, Payload: slices.Clone(c.Data), Position: positionOf(at.pack.name, r, c)}, nil
 }

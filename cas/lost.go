@@ -6,7 +6,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
+
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // A pack can be lost although the store is there: somebody removed large files,
@@ -22,7 +23,7 @@ const (
 )
 
 // lost lists the packs that the objects directory should have, and has not.
-func (s *Store) lost() ([]packName, error) {
+func (s *Store) lost() ([]pack.Name, error) {
 	lost, _, err := s.onlyInMirror()
 	if err != nil {
 		return nil, err
@@ -32,12 +33,8 @@ func (s *Store) lost() ([]packName, error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), indexSuffix)
-		if !ok {
-			continue
-		}
-		n, ok := parsePackName(name + packSuffix)
-		if ok && n.kind == logPack && !slices.Contains(lost, n) && s.onlyIndex(n) {
+		n, ok := pack.ParseIndexName(e.Name())
+		if ok && n.Kind == pack.Log && !slices.Contains(lost, n) && s.onlyIndex(n) {
 			lost = append(lost, n)
 		}
 	}
@@ -46,13 +43,13 @@ func (s *Store) lost() ([]packName, error) {
 
 // onlyInMirror lists packs of this store that the objects directory has not: those that it has lost, and
 // stale ones, which were dropped while another account used the store.
-func (s *Store) onlyInMirror() (lost, stale []packName, err error) {
+func (s *Store) onlyInMirror() (lost, stale []pack.Name, err error) {
 	lost, stale, _, err = s.droppedInMirror()
 	return lost, stale, err
 }
 
 // droppedInMirror is onlyInMirror, and what was dropped of the packs in whose name a pack was: of a lost one, a part at most.
-func (s *Store) droppedInMirror() (lost, stale []packName, parts map[packName]droppedPart, err error) {
+func (s *Store) droppedInMirror() (lost, stale []pack.Name, parts map[pack.Name]droppedPart, err error) {
 	mirror := s.mirrorNow()
 	if mirror == "" {
 		return nil, nil, nil, nil
@@ -62,12 +59,12 @@ func (s *Store) droppedInMirror() (lost, stale []packName, parts map[packName]dr
 		return nil, nil, nil, ignoreMissing(err)
 	}
 	for _, e := range entries {
-		n, ok := parsePackName(e.Name())
+		n, ok := pack.ParseName(e.Name())
 		// The second look at the mirror is for a pack that was removed meanwhile, under both names.
 		if !ok || s.hasName(s.o.Dir, n) || !s.hasName(mirror, n) {
 			continue
 		}
-		switch id, ok := headerStore(s.fs, filepath.Join(mirror, n.file())); {
+		switch id, ok := headerStore(s.fs, filepath.Join(mirror, n.File())); {
 		case ok && id != s.o.StoreID:
 		case !ok && s.nothingIn(mirror, n): // left by a crash
 		default:
@@ -82,7 +79,7 @@ func (s *Store) droppedInMirror() (lost, stale []packName, parts map[packName]dr
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	parts = map[packName]droppedPart{}
+	parts = map[pack.Name]droppedPart{}
 	all := lost
 	lost = nil
 	for _, n := range all {
@@ -105,20 +102,20 @@ func (s *Store) droppedInMirror() (lost, stale []packName, parts map[packName]dr
 }
 
 // nothingIn reports whether a pack in a directory has neither a commit nor an object that can be found.
-func (s *Store) nothingIn(dir string, n packName) bool {
+func (s *Store) nothingIn(dir string, n pack.Name) bool {
 	state, err := s.examine(dir, n)
 	return err == nil && len(state.has) == 0
 }
 
 // hasName reports whether a directory has a pack, as far as can be known.
-func (s *Store) hasName(dir string, n packName) bool {
-	_, err := s.fs.Lstat(filepath.Join(dir, n.file()))
+func (s *Store) hasName(dir string, n pack.Name) bool {
+	_, err := s.fs.Lstat(filepath.Join(dir, n.File()))
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // onlyIndex reports whether a log pack's index stayed behind. A crash may leave
 // those of data packs that were never committed.
-func (s *Store) onlyIndex(n packName) bool {
+func (s *Store) onlyIndex(n pack.Name) bool {
 	if s.hasName(s.o.Dir, n) {
 		return false
 	}
@@ -126,7 +123,7 @@ func (s *Store) onlyIndex(n packName) bool {
 	if err != nil || slices.Contains(going, n) {
 		return false
 	}
-	_, err = s.fs.Lstat(filepath.Join(s.o.Dir, n.indexFile()))
+	_, err = s.fs.Lstat(filepath.Join(s.o.Dir, n.IndexFile()))
 	return err == nil
 }
 
@@ -136,18 +133,18 @@ func (s *Store) returnLost(report func(Repaired)) error {
 	if err != nil || len(list)+len(stale) == 0 {
 		return err
 	}
-	isLog := func(n packName) bool { return n.kind == logPack }
+	isLog := func(n pack.Name) bool { return n.Kind == pack.Log }
 	if other := s.otherBranch(); len(other) > 0 {
 		// Its log would hide what is here, and may need what was dropped until it is Joined.
 		list, stale = slices.DeleteFunc(list, isLog), nil
 	} else if slices.ContainsFunc(list, isLog) {
 		// What a sweep dropped without knowing of this log is needed again.
-		again := slices.DeleteFunc(slices.Clone(stale), func(n packName) bool { return isLog(n) || parts[n].forgotten > 0 })
+		again := slices.DeleteFunc(slices.Clone(stale), func(n pack.Name) bool { return isLog(n) || parts[n].forgotten > 0 })
 		if err := s.undrop(again); err != nil {
 			return err
 		}
 		list = append(list, again...)
-		stale = slices.DeleteFunc(stale, func(n packName) bool { return slices.Contains(again, n) })
+		stale = slices.DeleteFunc(stale, func(n pack.Name) bool { return slices.Contains(again, n) })
 	}
 	if err := s.dropStale(stale); err != nil || len(list) == 0 {
 		return err
@@ -157,16 +154,16 @@ func (s *Store) returnLost(report func(Repaired)) error {
 	}
 	mirror := s.mirrorNow()
 	// The newest log pack last: whoever dies before it is seen to be behind.
-	slices.SortFunc(list, func(a, b packName) int {
-		return cmp.Or(cmp.Compare(int(b.kind), int(a.kind)), cmp.Compare(a.tag, b.tag))
+	slices.SortFunc(list, func(a, b pack.Name) int {
+		return cmp.Or(cmp.Compare(int(b.Kind), int(a.Kind)), cmp.Compare(a.Tag, b.Tag))
 	})
 	for _, n := range list {
-		done, err := s.bringBack(filepath.Join(mirror, n.file()), n)
+		done, err := s.bringBack(filepath.Join(mirror, n.File()), n)
 		if err != nil {
 			return err
 		}
 		if done {
-			report(Repaired{Pack: n.file(), What: FixReturned})
+			report(Repaired{Pack: n.File(), What: FixReturned})
 		}
 	}
 	return errors.Join(s.noteDropped(nil, false), s.syncDir())
@@ -181,6 +178,6 @@ func (s *Store) followerLost(newest uint64) bool {
 	if mirror == "" {
 		return false
 	}
-	_, err := s.fs.Lstat(filepath.Join(mirror, packName{logPack, newest + 1}.file()))
+	_, err := s.fs.Lstat(filepath.Join(mirror, pack.Name{Kind: pack.Log, Tag: newest + 1}.File()))
 	return err == nil || newest == 0 && s.ahead(newest)
 }

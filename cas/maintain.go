@@ -3,6 +3,10 @@ package cas
 import (
 	"errors"
 	"os"
+	"path/filepath"
+
+	"github.com/rewind-cli/rewind/cas/pack"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 const (
@@ -26,7 +30,7 @@ func (s *Store) RefreshIndexes() error {
 		return err
 	}
 	type duePack struct {
-		name  packName
+		name  pack.Name
 		final bool
 	}
 	var due []duePack
@@ -34,13 +38,13 @@ func (s *Store) RefreshIndexes() error {
 	newest := true
 	for _, p := range s.packs {
 		t := &p.tail
-		behind := len(t.blocks)+len(t.commits) > tailBlocks || t.covered-t.from > tailBytes
+		behind := len(t.Blocks)+len(t.Commits) > tailBlocks || t.Covered-t.From > tailBytes
 		// A log pack that is not the newest one takes no more.
-		final := p.name.kind == logPack && !newest && (p.index == nil || !p.index.sealed)
+		final := p.name.Kind == pack.Log && !newest && (p.index == nil || !p.index.Sealed)
 		if behind || final {
 			due = append(due, duePack{p.name, final})
 		}
-		newest = newest && p.name.kind != logPack
+		newest = newest && p.name.Kind != pack.Log
 	}
 	s.mu.RUnlock()
 	var errs []error
@@ -53,12 +57,12 @@ func (s *Store) RefreshIndexes() error {
 // tailIsLong reports whether a look-up in this process had to walk so much of
 // the pack that even a small save writes the index: one in five hundred does, for a
 // few milliseconds, unless a process that does heavy work comes first.
-func (s *Store) tailIsLong(n packName) bool {
+func (s *Store) tailIsLong(n pack.Name) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, p := range s.packs {
 		if t := &p.tail; p.name == n {
-			return len(t.blocks)+len(t.commits) > 2*tailBlocks || t.covered-t.from > 2*tailBytes
+			return len(t.Blocks)+len(t.Commits) > 2*tailBlocks || t.Covered-t.From > 2*tailBytes
 		}
 	}
 	return false
@@ -66,7 +70,7 @@ func (s *Store) tailIsLong(n packName) bool {
 
 // reindex brings the index of a pack up to its last good commit, and looks into
 // the new one from now on. Sealed says that the pack takes no more.
-func (s *Store) reindex(n packName, sealed bool) error {
+func (s *Store) reindex(n pack.Name, sealed bool) error {
 	if err := s.makeIndex(n, sealed); err != nil {
 		return err
 	}
@@ -76,29 +80,28 @@ func (s *Store) reindex(n packName, sealed bool) error {
 // adoptIndex takes the index on the disk instead of what this process found by
 // walking, if it speaks of more. Without that a process that saves for long would
 // write it anew at every save.
-func (s *Store) adoptIndex(n packName) error {
+func (s *Store) adoptIndex(n pack.Name) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.packs {
 		if p.name != n || !p.learned {
 			continue
 		}
-		x := openIndex(s.fs, s.o.Dir, n, s.o.StoreID)
-		if x == nil || x.covered <= p.tail.from {
-			x.close()
+		x := pack.OpenIndex(s.fs, s.o.Dir, n, s.o.StoreID)
+		if x == nil || x.Covered <= p.tail.From {
+			x.Close()
 			return nil
 		}
-		p.index.close()
+		p.index.Close()
 		p.index = x
-		p.tail = tail{from: x.covered}
-		p.tail.covered = x.covered
+		p.tail = pack.TailFrom(x.Covered)
 		return s.learn(p, s.thorough)
 	}
 	return nil
 }
 
 // makeIndex writes the index of a pack, if the one that is there does not do.
-func (s *Store) makeIndex(n packName, sealed bool) error {
+func (s *Store) makeIndex(n pack.Name, sealed bool) error {
 	p := s.newPack(n)
 	f, err := s.fs.OpenFile(p.path, os.O_RDWR, 0)
 	if err != nil {
@@ -109,40 +112,36 @@ func (s *Store) makeIndex(n packName, sealed bool) error {
 	if err := s.learn(p, true); err != nil {
 		return err
 	}
-	if p.index != nil && !p.index.intact() {
+	if p.index != nil && !p.index.Intact() {
 		s.dropIndex(p)
 		if err := s.walkTail(p); err != nil {
 			return err
 		}
 	}
-	if p.index != nil && (p.index.sealed || p.tail.covered == p.index.covered && !sealed) {
+	if p.index != nil && (p.index.Sealed || p.tail.Covered == p.index.Covered && !sealed) {
 		return nil
 	}
-	if p.problem != nil || p.tail.covered == headerSize {
+	if p.problem != nil || p.tail.Covered == pack.HeaderSize {
 		return nil // an index over damage would hide it; one over nothing is of no use
 	}
 	// What an index covers counts as durable.
 	if err := s.sync(f); err != nil {
 		return err
 	}
-	c := p.contents()
-	c.sealed = sealed
+	c := p.index.Contents()
+	c.Join(&p.tail.Contents)
+	c.Sealed = sealed
 	return s.writeIndex(n, c)
 }
 
-// contents is all that is known of the pack.
-func (p *pack) contents() *contents {
-	if p.index == nil {
-		return p.tail.contents.clone()
+// writeIndex replaces the index of a pack. It is not synced: an index that a
+// crash damages is noticed and made anew. What it covers must be durable.
+func (s *Store) writeIndex(name pack.Name, c *pack.Contents) error {
+	file := filepath.Join(s.o.Dir, name.IndexFile())
+	// An index whose pack is not there says that the pack is lost.
+	there := func() error {
+		_, err := s.fs.Lstat(filepath.Join(s.o.Dir, name.File()))
+		return errors.Join(s.sure(), err)
 	}
-	c := p.index.contents()
-	first := uint32(len(c.blocks))
-	c.blocks = append(c.blocks, p.tail.blocks...)
-	for _, o := range p.tail.objects {
-		o.block += first
-		c.objects = append(c.objects, o)
-	}
-	c.commits = append(c.commits, p.tail.commits...)
-	c.covered = p.tail.covered
-	return c
+	return s.replace(file, vfs.Replacement{NoSync: true, KeepDir: true, Before: there}, vfs.Bytes(pack.EncodeIndex(name, s.o.StoreID, c)))
 }

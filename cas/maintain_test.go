@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // A process that saves for long writes the index when the walk behind it has
@@ -17,7 +18,7 @@ func TestIndexIsNotWrittenAtEverySave(t *testing.T) {
 	s := testStore(t, func(o *Options) {
 		o.NoSync = true
 		o.Owner = func(file string) error {
-			if strings.Contains(file, indexSuffix) {
+			if strings.Contains(file, pack.IndexSuffix) {
 				indexes++
 			}
 			return nil
@@ -44,7 +45,7 @@ func TestLostIndexesAreMadeAgain(t *testing.T) {
 		save(t, s, fmt.Sprint(i), noise(uint64(i), 10_000))
 	}
 	o := s.o
-	files, err := filepath.Glob(filepath.Join(o.Dir, "*"+indexSuffix))
+	files, err := filepath.Glob(filepath.Join(o.Dir, "*"+pack.IndexSuffix))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no index: %v", err)
 	}
@@ -63,11 +64,11 @@ func TestLostIndexesAreMadeAgain(t *testing.T) {
 	}
 	logs := 0
 	for _, p := range s.packs {
-		if p.name.kind != logPack {
+		if p.name.Kind != pack.Log {
 			continue
 		}
-		if logs++; logs > 1 && (p.index == nil || !p.index.sealed) {
-			t.Errorf("%s has no index that is its last", p.name.file())
+		if logs++; logs > 1 && (p.index == nil || !p.index.Sealed) {
+			t.Errorf("%s has no index that is its last", p.name.File())
 		}
 	}
 	if logs < 3 {

@@ -1,6 +1,10 @@
 package cas
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/rewind-cli/rewind/cas/pack"
+)
 
 // memoBytes bounds the whole objects that a memo keeps.
 const memoBytes = 32 << 20
@@ -12,24 +16,24 @@ const memoBytes = 32 << 20
 type objectMemo struct {
 	s     *Store
 	mu    sync.Mutex
-	known map[prefix][]byte
-	order []prefix // oldest first
+	known map[pack.Prefix][]byte
+	order []pack.Prefix // oldest first
 	bytes int
 }
 
 func newObjectMemo(s *Store) *objectMemo {
-	return &objectMemo{s: s, known: map[prefix][]byte{}}
+	return &objectMemo{s: s, known: map[pack.Prefix][]byte{}}
 }
 
 // whole makes the object of a delta. The result is not to be changed.
-func (m *objectMemo) whole(e *entry, data []byte) ([]byte, error) {
-	out, err := m.s.undelta(nil, e, data, func(x prefix) (*entry, []byte, error) {
+func (m *objectMemo) whole(e *pack.Entry, data []byte) ([]byte, error) {
+	out, err := pack.AppendObject(nil, e, data, func(x pack.Prefix) (*pack.Entry, []byte, error) {
 		m.mu.Lock()
 		whole, ok := m.known[x]
 		m.mu.Unlock()
 		if ok {
-			known := &entry{length: len(whole)}
-			copy(known.id[:], x[:])
+			known := &pack.Entry{Length: len(whole)}
+			copy(known.ID[:], x[:])
 			return known, whole, nil
 		}
 		return m.s.baseOf(x)
@@ -39,7 +43,7 @@ func (m *objectMemo) whole(e *entry, data []byte) ([]byte, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	x := prefixOf(e.id)
+	x := pack.PrefixOf(e.ID)
 	if _, ok := m.known[x]; !ok {
 		m.known[x] = out
 		m.order = append(m.order, x)

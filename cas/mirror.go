@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/rewind-cli/rewind/cas/pack"
 	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
@@ -82,8 +83,8 @@ func (s *Store) Unshare(ctx context.Context, progress func(Checking)) error {
 }
 
 // unshare copies a pack that has names elsewhere, and puts the copy in its place.
-func (s *Store) unshare(n packName) error {
-	file := filepath.Join(s.o.Dir, n.file())
+func (s *Store) unshare(n pack.Name) error {
+	file := filepath.Join(s.o.Dir, n.File())
 	info, err := s.fs.Lstat(file)
 	if err != nil {
 		return ignoreMissing(err)
@@ -93,7 +94,7 @@ func (s *Store) unshare(n packName) error {
 		return err
 	}
 	if err := s.copyFile(file, file); err != nil {
-		return fmt.Errorf("make %s a file of its own: %w", n.file(), err)
+		return fmt.Errorf("make %s a file of its own: %w", n.File(), err)
 	}
 	s.renewMirror(n, false)
 	return nil
@@ -101,10 +102,10 @@ func (s *Store) unshare(n packName) error {
 
 // shared reports whether a pack has names elsewhere than in the objects directory and
 // the mirror, and whether the mirror has it.
-func (s *Store) shared(n packName, info fs.FileInfo) (shared, mirrored bool, err error) {
+func (s *Store) shared(n pack.Name, info fs.FileInfo) (shared, mirrored bool, err error) {
 	own := 1
 	if mirror := s.mirrorNow(); mirror != "" {
-		second, err := s.fs.Lstat(filepath.Join(mirror, n.file()))
+		second, err := s.fs.Lstat(filepath.Join(mirror, n.File()))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return false, false, err
 		}
@@ -118,7 +119,7 @@ func (s *Store) shared(n packName, info fs.FileInfo) (shared, mirrored bool, err
 // mend looks at the newest log pack before it is added to, and reports whether it has
 // names elsewhere. Where it is not in the mirror, none of the packs may have one:
 // all of them are looked at.
-func (s *Store) mend(n packName, f vfs.File) (shared bool, err error) {
+func (s *Store) mend(n pack.Name, f vfs.File) (shared bool, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return false, err
@@ -127,7 +128,7 @@ func (s *Store) mend(n packName, f vfs.File) (shared bool, err error) {
 	if err != nil || mirrored || s.mirrorNow() == "" {
 		return shared, err
 	}
-	if s.ahead(n.tag) || s.purging() {
+	if s.ahead(n.Tag) || s.purging() {
 		return true, nil // an older state of the store: nothing is added to it
 	}
 	if s.renewMirror(n, false) { // else the mirror is out of reach, and it is of no use to try the others
@@ -149,17 +150,17 @@ func (s *Store) ignoreMirrorError(err error) error {
 
 // mirrorPack links a new pack into the mirror. A failure is remembered for
 // Mirrored, and is none of the batch's business.
-func (s *Store) mirrorPack(n packName) { s.renewMirror(n, false) }
+func (s *Store) mirrorPack(n pack.Name) { s.renewMirror(n, false) }
 
 // renewMirror links a pack into the mirror, and reports whether it was not there,
 // or another file had its name: one that has something which the pack lacks is replaced
 // only where that is asked for.
-func (s *Store) renewMirror(n packName, always bool) (given bool) {
+func (s *Store) renewMirror(n pack.Name, always bool) (given bool) {
 	mirror := s.mirrorNow()
 	if mirror == "" {
 		return false
 	}
-	first, second := filepath.Join(s.o.Dir, n.file()), filepath.Join(mirror, n.file())
+	first, second := filepath.Join(s.o.Dir, n.File()), filepath.Join(mirror, n.File())
 	err := s.makeDir(mirror)
 	if err == nil {
 		err = s.fs.Link(first, second)
@@ -175,7 +176,7 @@ func (s *Store) renewMirror(n packName, always bool) (given bool) {
 	}
 	if err != nil {
 		s.mu.Lock()
-		s.mirrorErr = fmt.Errorf("mirror %s: %w", n.file(), err)
+		s.mirrorErr = fmt.Errorf("mirror %s: %w", n.File(), err)
 		s.mu.Unlock()
 	}
 	return err == nil
@@ -195,7 +196,7 @@ func (s *Store) relink(first, second string) error {
 }
 
 // stale reports whether the name in the mirror leads to another file, with nothing that the pack lacks.
-func (s *Store) stale(n packName, always bool) (bool, error) {
+func (s *Store) stale(n pack.Name, always bool) (bool, error) {
 	t := twin{name: n}
 	if err := t.look(s, s.mirrorNow()); err != nil || sameFile(t.first, t.second) {
 		return false, err
@@ -206,7 +207,7 @@ func (s *Store) stale(n packName, always bool) (bool, error) {
 	if c, err := s.compare(n); c.store || err != nil {
 		return c.store, err
 	}
-	return false, fmt.Errorf("%s is another file, with other content", filepath.Join(s.mirrorNow(), n.file()))
+	return false, fmt.Errorf("%s is another file, with other content", filepath.Join(s.mirrorNow(), n.File()))
 }
 
 // sameEnd compares the headers of two files, and 4 KiB before an offset. The
@@ -219,10 +220,10 @@ func (s *Store) sameEnd(first, second string, end int64) (bool, error) {
 			return false, err
 		}
 		from := max(end-4096, 0)
-		buf := make([]byte, min(end, headerSize)+end-from)
-		ok, err := readFull(f, buf[:min(end, headerSize)], 0)
+		buf := make([]byte, min(end, pack.HeaderSize)+end-from)
+		ok, err := pack.ReadFull(f, buf[:min(end, pack.HeaderSize)], 0)
 		if ok && err == nil {
-			ok, err = readFull(f, buf[min(end, headerSize):], from)
+			ok, err = pack.ReadFull(f, buf[min(end, pack.HeaderSize):], from)
 		}
 		if err := errors.Join(err, f.Close()); !ok || err != nil {
 			return false, err
@@ -263,7 +264,7 @@ func (s *Store) removeNoFiles() error {
 		return err
 	}
 	for _, e := range entries {
-		if _, ok := parsePackName(e.Name()); ok && e.Type() != 0 {
+		if _, ok := pack.ParseName(e.Name()); ok && e.Type() != 0 {
 			err := s.remove(filepath.Join(s.o.Dir, e.Name()))
 			if err != nil && !errors.Is(err, syscall.ENOTEMPTY) {
 				return err

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/rewind-cli/rewind/cas/pack"
 	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
@@ -21,14 +22,14 @@ import (
 func RestoreFromMirror(fsys vfs.FS, mirrorDir, objectsDir string, owner func(string) error) (storeID [16]byte, err error) {
 	s := &Store{o: Options{Dir: objectsDir, Owner: owner, Random: randomName}, fs: fsys, mirrorDir: mirrorDir}
 	found := false
-	err = s.eachInMirror(func(n packName, from string, info fs.FileInfo) error {
+	err = s.eachInMirror(func(n pack.Name, from string, info fs.FileInfo) error {
 		if id, ok := headerStore(fsys, from); ok {
 			if found && id != storeID {
-				return &DamagedError{Pack: n.file(), Reason: "the mirror contains packs of two stores"}
+				return &DamagedError{Pack: n.File(), Reason: "the mirror contains packs of two stores"}
 			}
 			storeID, found = id, true
 		}
-		to := filepath.Join(objectsDir, n.file())
+		to := filepath.Join(objectsDir, n.File())
 		first, err := fsys.Lstat(to)
 		switch {
 		case err == nil && (!sameFile(first, info) || linkCount(info) <= 2):
@@ -65,7 +66,7 @@ func CopyPacks(ctx context.Context, fsys vfs.FS, fromDir, objectsDir string, own
 	found := false
 	now := Checking{}
 	if progress != nil {
-		if err := s.eachInMirror(func(_ packName, _ string, info fs.FileInfo) error {
+		if err := s.eachInMirror(func(_ pack.Name, _ string, info fs.FileInfo) error {
 			now.AllPacks, now.AllBytes = now.AllPacks+1, now.AllBytes+info.Size()
 			return nil
 		}); err != nil {
@@ -73,17 +74,17 @@ func CopyPacks(ctx context.Context, fsys vfs.FS, fromDir, objectsDir string, own
 		}
 		progress(now)
 	}
-	err = s.eachInMirror(func(n packName, from string, info fs.FileInfo) error {
+	err = s.eachInMirror(func(n pack.Name, from string, info fs.FileInfo) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if id, ok := headerStore(fsys, from); ok {
 			if found && id != storeID {
-				return &DamagedError{Pack: n.file(), Reason: "it is of another store"}
+				return &DamagedError{Pack: n.File(), Reason: "it is of another store"}
 			}
 			storeID, found = id, true
 		}
-		if err := s.copyFile(from, filepath.Join(objectsDir, n.file())); err != nil {
+		if err := s.copyFile(from, filepath.Join(objectsDir, n.File())); err != nil {
 			return err
 		}
 		now.Packs, now.Bytes = now.Packs+1, now.Bytes+info.Size()
@@ -104,7 +105,7 @@ func CopyPacks(ctx context.Context, fsys vfs.FS, fromDir, objectsDir string, own
 
 // eachInMirror visits the packs of the mirror, those of the log first, when there
 // is a directory for them. What is no file, or was dropped, is left out.
-func (s *Store) eachInMirror(visit func(n packName, file string, info fs.FileInfo) error) error {
+func (s *Store) eachInMirror(visit func(n pack.Name, file string, info fs.FileInfo) error) error {
 	mirror, err := s.ownMirror()
 	if err != nil {
 		return err
@@ -123,10 +124,10 @@ func (s *Store) eachInMirror(visit func(n packName, file string, info fs.FileInf
 	if err != nil {
 		return err
 	}
-	for _, kind := range []kind{logPack, dataPack} {
+	for _, kind := range []pack.Kind{pack.Log, pack.Data} {
 		for _, e := range entries {
-			n, ok := parsePackName(e.Name())
-			if !ok || n.kind != kind {
+			n, ok := pack.ParseName(e.Name())
+			if !ok || n.Kind != kind {
 				continue
 			}
 			if part, err := s.droppedPart(mirror, n, dropped); err != nil {
@@ -134,7 +135,7 @@ func (s *Store) eachInMirror(visit func(n packName, file string, info fs.FileInf
 			} else if part.all {
 				continue
 			}
-			file := filepath.Join(mirror, n.file())
+			file := filepath.Join(mirror, n.File())
 			info, err := s.fs.Lstat(file)
 			if err != nil {
 				return err
@@ -157,12 +158,8 @@ func headerStore(fsys vfs.FS, file string) (id [16]byte, ok bool) {
 		return id, false
 	}
 	defer f.Close()
-	buf := make([]byte, headerSize)
-	if ok, err := readFull(f, buf, 0); !ok || err != nil {
-		return id, false
-	}
-	h, err := parsePackHeader(buf)
-	return h.store, err == nil
+	h, err := pack.ReadHeader(f)
+	return h.Store, err == nil
 }
 
 // PackOrigin is the store id that the packs of a directory carry. Errors: fs.ErrNotExist
@@ -174,7 +171,7 @@ func PackOrigin(fsys vfs.FS, dir string) (id [16]byte, err error) {
 	}
 	found := false
 	for _, e := range entries {
-		if _, ok := parsePackName(e.Name()); !ok || e.Type() != 0 {
+		if _, ok := pack.ParseName(e.Name()); !ok || e.Type() != 0 {
 			continue
 		}
 		switch of, ok := headerStore(fsys, filepath.Join(dir, e.Name())); {
@@ -191,8 +188,8 @@ func PackOrigin(fsys vfs.FS, dir string) (id [16]byte, err error) {
 }
 
 // bringBack gives a pack that only the mirror has its first name again.
-func (s *Store) bringBack(from string, n packName) (done bool, err error) {
-	to := filepath.Join(s.o.Dir, n.file())
+func (s *Store) bringBack(from string, n pack.Name) (done bool, err error) {
+	to := filepath.Join(s.o.Dir, n.File())
 	err = s.fs.Link(from, to)
 	if err == nil {
 		return true, nil
@@ -227,11 +224,11 @@ func PacksOf(fsys vfs.FS, dir string) (storeID [16]byte, ok bool) {
 		return storeID, false
 	}
 	for _, e := range entries {
-		n, isPack := parsePackName(e.Name())
+		n, isPack := pack.ParseName(e.Name())
 		if !isPack || !e.Type().IsRegular() {
 			continue
 		}
-		if storeID, ok = headerStore(fsys, filepath.Join(dir, n.file())); ok {
+		if storeID, ok = headerStore(fsys, filepath.Join(dir, n.File())); ok {
 			return storeID, true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // ObjectInfo says how an object is stored.
@@ -28,13 +29,13 @@ func (s *Store) Objects(visit func(ObjectInfo) error) error {
 		return err
 	}
 	for _, p := range packs {
-		err := s.eachTable(p, 0, true, func(ref blockRef, b *block) error {
-			for i := range b.entries {
-				e := &b.entries[i]
-				if at, ok := s.find(e.id); !ok || at.pack.name != p.name || at.offset != ref.offset || at.pos != i {
+		err := s.eachTable(p, 0, true, func(ref pack.BlockRef, b *pack.Block) error {
+			for i := range b.Entries {
+				e := &b.Entries[i]
+				if at, ok := s.find(e.ID); !ok || at.pack.name != p.name || at.Offset != ref.Offset || at.Pos != i {
 					continue
 				}
-				if err := visit(b.info(p, ref, i)); err != nil {
+				if err := visit(infoOf(p, ref, b, i)); err != nil {
 					return err
 				}
 			}
@@ -47,33 +48,18 @@ func (s *Store) Objects(visit func(ObjectInfo) error) error {
 	return nil
 }
 
-// info describes entry i of the block at ref.
-func (b *block) info(p *pack, ref blockRef, i int) ObjectInfo {
-	e := &b.entries[i]
-	o := ObjectInfo{ID: e.id, Pack: p.name.file(), Size: int64(e.length), Stored: b.share(ref, i)}
-	if e.delta {
-		o.Size, o.Delta, o.Base, o.Depth = int64(e.size), true, e.base, int(e.depth)
+// infoOf describes entry i of the block at ref.
+func infoOf(p *packFile, ref pack.BlockRef, b *pack.Block, i int) ObjectInfo {
+	e := &b.Entries[i]
+	o := ObjectInfo{ID: e.ID, Pack: p.name.File(), Size: int64(e.Length), Stored: b.Share(ref.Size, i)}
+	if e.Delta {
+		o.Size, o.Delta, o.Base, o.Depth = int64(e.Size), true, e.Base, int(e.Depth)
 	}
 	return o
 }
 
-// share is what entry i takes of the record: its table entry, and its part of
-// the rest by its length.
-func (b *block) share(ref blockRef, i int) int64 {
-	e := &b.entries[i]
-	own := int64(34)
-	if e.delta {
-		own += 20
-	}
-	rest := max(0, int64(ref.size)-int64(len(b.entries))*34)
-	if b.total == 0 {
-		return own + rest/int64(len(b.entries))
-	}
-	return own + rest*int64(e.length)/int64(b.total)
-}
-
 // snapshot brings the packs up to date and returns them.
-func (s *Store) snapshot() ([]*pack, error) {
+func (s *Store) snapshot() ([]*packFile, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.refreshLocked(true); err != nil {
@@ -85,17 +71,17 @@ func (s *Store) snapshot() ([]*pack, error) {
 // eachTable visits the tables of a pack's blocks in their order, from a block on. A block that
 // cannot be read is left out with lenient, else it is a *DamagedError. A pack that is gone
 // has no blocks.
-func (s *Store) eachTable(p *pack, from int, lenient bool, visit func(blockRef, *block) error) error {
+func (s *Store) eachTable(p *packFile, from int, lenient bool, visit func(pack.BlockRef, *pack.Block) error) error {
 	s.mu.RLock()
 	blocks := p.blocks()
 	s.mu.RUnlock()
 	for _, ref := range blocks[min(from, len(blocks)):] {
-		b, err := readTable(p, ref)
-		if isMalformed(err) {
+		b, err := p.table(ref)
+		if pack.IsMalformed(err) {
 			if lenient {
 				continue
 			}
-			return &DamagedError{Pack: p.name.file(), Offset: ref.offset, Reason: err.Error()}
+			return &DamagedError{Pack: p.name.File(), Offset: ref.Offset, Reason: err.Error()}
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -103,7 +89,7 @@ func (s *Store) eachTable(p *pack, from int, lenient bool, visit func(blockRef, 
 		if err != nil {
 			return err
 		}
-		if err := visit(ref, b); err != nil {
+		if err := visit(ref, &b); err != nil {
 			return err
 		}
 	}
@@ -111,53 +97,15 @@ func (s *Store) eachTable(p *pack, from int, lenient bool, visit func(blockRef, 
 }
 
 // blocks lists what is known of the pack's blocks. The caller holds mu.
-func (p *pack) blocks() []blockRef {
-	var all []blockRef
-	if p.index != nil {
-		for i := range p.index.blockCount() {
-			all = append(all, p.index.block(i))
-		}
-	}
-	return append(all, p.tail.blocks...)
+func (p *packFile) blocks() []pack.BlockRef {
+	return append(p.index.Blocks(), p.tail.Blocks...)
 }
 
-// covered is the end of what is known of the pack. The caller holds mu.
-func (p *pack) covered() int64 {
-	end := p.tail.covered
-	if p.index != nil {
-		end = max(end, p.index.covered)
-	}
-	return max(end, headerSize)
-}
-
-// tableGuess is how much of a block is read for its table: enough for about
-// 200 objects.
-const tableGuess = 8 << 10
-
-// readTable reads the table of a block, without the body where it is large.
-// The record's checksum is not looked at.
-func readTable(p *pack, ref blockRef) (*block, error) {
+// table reads the table of one of the pack's blocks.
+func (p *packFile) table(ref pack.BlockRef) (pack.Block, error) {
 	f, err := p.open()
 	if err != nil {
-		return nil, err
+		return pack.Block{}, err
 	}
-	for _, n := range []int64{min(tableGuess, int64(ref.size)), int64(ref.size)} {
-		buf := make([]byte, n)
-		ok, rerr := readFull(f, buf, ref.offset)
-		if rerr != nil {
-			return nil, rerr
-		}
-		if !ok {
-			return nil, malformedError("the pack ends before it")
-		}
-		typ, _, head, perr := parseRecordHead(buf)
-		if perr != nil || typ != blockRecord {
-			return nil, malformedError("no block begins here")
-		}
-		var b block
-		if b, _, err = parseTable(buf[head:]); err == nil {
-			return &b, nil
-		}
-	}
-	return nil, err
+	return pack.ReadTable(f, ref)
 }

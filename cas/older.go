@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // A log pack that gc wrote replaces all log packs with lower numbers: it holds every commit before it that is kept. The
@@ -17,12 +19,12 @@ import (
 // caller commits them again, but their objects can be read.
 
 // older lists the log packs that a pack of gc replaces, the newest first.
-func (s *Store) older() ([]packName, error) {
+func (s *Store) older() ([]pack.Name, error) {
 	names, err := s.names()
 	if err != nil {
 		return nil, err
 	}
-	end := slices.IndexFunc(names, func(n packName) bool { return n.kind != logPack })
+	end := slices.IndexFunc(names, func(n pack.Name) bool { return n.Kind != pack.Log })
 	if end < 0 {
 		end = len(names)
 	}
@@ -42,8 +44,8 @@ func (s *Store) older() ([]packName, error) {
 }
 
 // standsAlone reads the flag in a pack's header. A pack that is gone by now has none.
-func (s *Store) standsAlone(n packName) (bool, error) {
-	f, err := s.fs.OpenFile(filepath.Join(s.o.Dir, n.file()), os.O_RDONLY, 0)
+func (s *Store) standsAlone(n pack.Name) (bool, error) {
+	f, err := s.fs.OpenFile(filepath.Join(s.o.Dir, n.File()), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -62,11 +64,11 @@ func (s *Store) OlderState() (string, error) {
 	}
 	var text strings.Builder
 	for _, n := range packs {
-		info, err := s.fs.Lstat(filepath.Join(s.o.Dir, n.file()))
+		info, err := s.fs.Lstat(filepath.Join(s.o.Dir, n.File()))
 		if err != nil {
 			return "", ignoreMissing(err)
 		}
-		fmt.Fprintln(&text, n.file(), info.Size(), info.ModTime().UnixNano())
+		fmt.Fprintln(&text, n.File(), info.Size(), info.ModTime().UnixNano())
 	}
 	return text.String(), nil
 }
@@ -86,9 +88,9 @@ func (s *Store) Older() (branches []*Branch, err error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := map[packName]droppedPart{}
+	parts := map[pack.Name]droppedPart{}
 	for _, n := range names {
-		if n.kind == logPack && !slices.Contains(packs, n) {
+		if n.Kind == pack.Log && !slices.Contains(packs, n) {
 			continue
 		}
 		if parts[n], err = s.droppedPart(s.o.Dir, n, list); err != nil {
@@ -114,9 +116,9 @@ func (s *Store) Older() (branches []*Branch, err error) {
 		if err != nil {
 			return branches, err
 		}
-		store.hidden = map[packName]uint64{}
+		store.hidden = map[pack.Name]uint64{}
 		for _, n := range names {
-			if n.kind == logPack && !slices.Contains(packs[i:], n) {
+			if n.Kind == pack.Log && !slices.Contains(packs[i:], n) {
 				store.hidden[n] = 0
 			}
 		}

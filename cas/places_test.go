@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // joinedStore is a store in which every version of a file is in two places, as after the logs of two accounts were joined: as
@@ -91,7 +92,7 @@ func TestRepackOfTwoPlaces(t *testing.T) {
 						t.Fatal(err)
 					}
 					for _, k := range plan.packs {
-						k.victim = k.pack.name.kind == dataPack // they are dense already
+						k.victim = k.pack.name.Kind == pack.Data // they are dense already
 					}
 					if done, err := plan.Apply(context.Background(), func(Commit) error { return nil }); !done || err != nil {
 						t.Fatal(done, err)
@@ -116,7 +117,7 @@ func TestOnePackOfTwoPlacesGoes(t *testing.T) {
 		}
 		n := 0
 		for _, k := range plan.packs {
-			if k.pack.name.kind == dataPack {
+			if k.pack.name.Kind == pack.Data {
 				k.victim = n == going
 				n++
 			}

@@ -2,10 +2,13 @@ package cas
 
 import (
 	"cmp"
+	"errors"
+	"io"
 	"slices"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // When gc rewrites a pack.
@@ -51,26 +54,26 @@ type RepackPlan struct {
 	keep func(Commit) bool
 
 	packs   []*planned
-	logs    bool                // the log is rewritten
-	newest  uint64              // sequence number of the newest commit seen
-	home    map[prefix]*planned // which copy of a needed object counts
-	pinned  map[prefix]bool     // bases that must stay although only deltas need them
-	kept    int64               // bytes of the commits that stay
+	logs    bool                     // the log is rewritten
+	newest  uint64                   // sequence number of the newest commit seen
+	home    map[pack.Prefix]*planned // which copy of a needed object counts
+	pinned  map[pack.Prefix]bool     // bases that must stay although only deltas need them
+	kept    int64                    // bytes of the commits that stay
 	dropped int
-	doubled bool       // an object is in several places
-	written []packName // what replaces the packs that go
+	doubled bool        // an object is in several places
+	written []pack.Name // what replaces the packs that go
 
 	passed, passing int64 // bytes of victims: gone through, of all
 }
 
 // planned is a pack as the plan saw it.
 type planned struct {
-	pack   *pack
+	pack   *packFile
 	size   int64
-	blocks int      // how many there were
-	bases  []prefix // of all deltas in them
-	needed int64    // bytes of needed objects of which this is the copy that counts
-	live   int64    // of these, bytes of objects that are not there as bases only
+	blocks int           // how many there were
+	bases  []pack.Prefix // of all deltas in them
+	needed int64         // bytes of needed objects of which this is the copy that counts
+	live   int64         // of these, bytes of objects that are not there as bases only
 	dense  bool
 	victim bool
 	impure bool // holds something that is not needed
@@ -108,9 +111,9 @@ func (s *Store) PlanRepack(o RepackOptions, live func(oid.ID) bool, keepCommit f
 			return nil, err
 		}
 		s.mu.RLock()
-		n, foul := len(k.blocks()), info.Size() != k.covered() || k.badHead
+		n, foul := len(k.blocks()), info.Size() != k.tail.Covered || k.badHead
 		s.mu.RUnlock()
-		older := k.name.kind == logPack && slices.ContainsFunc(p.packs, func(l *planned) bool { return l.dense && l.pack.name.kind == logPack })
+		older := k.name.Kind == pack.Log && slices.ContainsFunc(p.packs, func(l *planned) bool { return l.dense && l.pack.name.Kind == pack.Log })
 		p.packs = append(p.packs, &planned{pack: k, size: info.Size(), blocks: n, dense: dense, impure: foul, older: older})
 	}
 	kept, err := p.countCommits()
@@ -137,10 +140,10 @@ func (p *RepackPlan) Freed() (freed int64) {
 		needed += k.needed
 	}
 	if needed > 0 {
-		freed -= onDisk(headerSize + needed)
+		freed -= onDisk(pack.HeaderSize + needed)
 	}
 	if p.logs {
-		freed -= onDisk(headerSize+p.kept) + onDisk(headerSize)
+		freed -= onDisk(pack.HeaderSize+p.kept) + onDisk(pack.HeaderSize)
 	}
 	return max(0, freed)
 }
@@ -149,7 +152,7 @@ func (p *RepackPlan) Freed() (freed int64) {
 func (p *RepackPlan) Room() (room int64) {
 	used := int64(0)
 	write := func(bytes int64) {
-		used += onDisk(headerSize + bytes)
+		used += onDisk(pack.HeaderSize + bytes)
 		room = max(room, used)
 	}
 	for i, group := range p.groups() {
@@ -184,7 +187,7 @@ func (p *RepackPlan) groups() [][]*planned {
 	var waste, rest, logs []*planned
 	for _, k := range p.victims() {
 		switch {
-		case k.pack.name.kind == logPack:
+		case k.pack.name.Kind == pack.Log:
 			logs = append(logs, k) // the newest first
 		case k.needed == 0:
 			waste = append(waste, k)
@@ -227,39 +230,39 @@ func (p *RepackPlan) countCommits() (kept int64, err error) {
 			p.dropped++
 			continue
 		}
-		kept += recordSize(len(c.Payload) + 32)
+		kept += pack.RecordSize(len(c.Payload) + 32)
 	}
 	return kept, nil
 }
 
 // needs reports whether an object must be there after the repack.
-func (p *RepackPlan) needs(id oid.ID) bool { return p.live(id) || p.pinned[prefixOf(id)] }
+func (p *RepackPlan) needs(id oid.ID) bool { return p.live(id) || p.pinned[pack.PrefixOf(id)] }
 
 // weigh finds out how much of each pack is needed. Bases of needed deltas
 // count as needed: whether they can go is known only when the packs are chosen.
 func (p *RepackPlan) weigh() error {
-	bases := map[prefix]prefix{}
-	var wanted []prefix
-	alive := map[prefix]bool{}
+	bases := map[pack.Prefix]pack.Prefix{}
+	var wanted []pack.Prefix
+	alive := map[pack.Prefix]bool{}
 	first := map[*planned]int64{}
-	seen := map[prefix]bool{}
+	seen := map[pack.Prefix]bool{}
 	for _, k := range p.packs {
-		err := p.s.eachTable(k.pack, 0, false, func(ref blockRef, b *block) error {
-			for i := range b.entries {
-				e := &b.entries[i]
-				p.doubled = p.doubled || seen[prefixOf(e.id)]
-				seen[prefixOf(e.id)] = true
-				if e.delta {
-					bases[prefixOf(e.id)] = e.base
-					k.bases = append(k.bases, e.base)
+		err := p.s.eachTable(k.pack, 0, false, func(ref pack.BlockRef, b *pack.Block) error {
+			for i := range b.Entries {
+				e := &b.Entries[i]
+				p.doubled = p.doubled || seen[pack.PrefixOf(e.ID)]
+				seen[pack.PrefixOf(e.ID)] = true
+				if e.Delta {
+					bases[pack.PrefixOf(e.ID)] = e.Base
+					k.bases = append(k.bases, e.Base)
 				}
-				if !p.live(e.id) {
+				if !p.live(e.ID) {
 					k.impure = true
 				} else {
-					alive[prefixOf(e.id)] = true
-					first[k] += b.share(ref, i)
-					if e.delta {
-						wanted = append(wanted, e.base)
+					alive[pack.PrefixOf(e.ID)] = true
+					first[k] += b.Share(ref.Size, i)
+					if e.Delta {
+						wanted = append(wanted, e.Base)
 					}
 				}
 			}
@@ -270,9 +273,9 @@ func (p *RepackPlan) weigh() error {
 		}
 	}
 	for _, k := range p.packs {
-		k.impure = k.impure || slices.ContainsFunc(k.bases, func(x prefix) bool { return !alive[x] })
+		k.impure = k.impure || slices.ContainsFunc(k.bases, func(x pack.Prefix) bool { return !alive[x] })
 	}
-	p.pinned = map[prefix]bool{}
+	p.pinned = map[pack.Prefix]bool{}
 	for len(wanted) > 0 {
 		x := wanted[len(wanted)-1]
 		wanted = wanted[:len(wanted)-1]
@@ -296,16 +299,16 @@ func (p *RepackPlan) weigh() error {
 		}
 		return cmp.Compare(float64(first[b])/float64(b.size), float64(first[a])/float64(a.size))
 	})
-	p.home = map[prefix]*planned{}
+	p.home = map[pack.Prefix]*planned{}
 	for _, k := range order {
-		err := p.s.eachTable(k.pack, 0, false, func(ref blockRef, b *block) error {
-			for i := range b.entries {
-				e := &b.entries[i]
-				if x := prefixOf(e.id); p.needs(e.id) && p.home[x] == nil {
+		err := p.s.eachTable(k.pack, 0, false, func(ref pack.BlockRef, b *pack.Block) error {
+			for i := range b.Entries {
+				e := &b.Entries[i]
+				if x := pack.PrefixOf(e.ID); p.needs(e.ID) && p.home[x] == nil {
 					p.home[x] = k
-					k.needed += b.share(ref, i)
-					if p.live(e.id) {
-						k.live += b.share(ref, i)
+					k.needed += b.Share(ref.Size, i)
+					if p.live(e.ID) {
+						k.live += b.Share(ref.Size, i)
 					}
 				}
 			}
@@ -327,13 +330,13 @@ func (p *RepackPlan) choose(kept int64) {
 			k.victim = true
 			continue
 		}
-		if k.pack.name.kind == logPack {
+		if k.pack.name.Kind == pack.Log {
 			logs = append(logs, k)
 			logSize += k.size
 			logLive += k.live
 			continue
 		}
-		waste := k.size - headerSize - k.needed
+		waste := k.size - pack.HeaderSize - k.needed
 		k.victim = waste*wasteShare >= k.size || waste >= wasteMuch || p.o.Recompress && !k.dense
 		if p.o.Purge {
 			k.victim = k.impure // and no more: it would never come to an end
@@ -348,7 +351,7 @@ func (p *RepackPlan) choose(kept int64) {
 		}
 	}
 	p.kept = kept
-	logKept = kept + int64(len(logs))*headerSize
+	logKept = kept + int64(len(logs))*pack.HeaderSize
 	// The log is rewritten as a whole, so that bases which only its own deltas
 	// need can go.
 	waste := logSize - logLive - logKept
@@ -368,16 +371,16 @@ func (p *RepackPlan) choose(kept int64) {
 // pin finds the bases that must stay when some packs go: those of all deltas in
 // the packs that remain for now, dead deltas too, since a save may count on them. The
 // deltas of the packs that go need no pin: a copy gets another base, or none.
-func (p *RepackPlan) pin(going map[packName]bool) error {
+func (p *RepackPlan) pin(going map[pack.Name]bool) error {
 	packs, err := p.s.snapshot()
 	if err != nil {
 		return err
 	}
-	known := map[packName]*planned{}
+	known := map[pack.Name]*planned{}
 	for _, k := range p.packs {
 		known[k.pack.name] = k
 	}
-	p.pinned = map[prefix]bool{}
+	p.pinned = map[pack.Prefix]bool{}
 	for _, k := range packs {
 		if going[k.name] {
 			continue
@@ -389,10 +392,10 @@ func (p *RepackPlan) pin(going map[packName]bool) error {
 			}
 			from = old.blocks
 		}
-		err := p.s.eachTable(k, from, false, func(_ blockRef, b *block) error {
-			for i := range b.entries {
-				if e := &b.entries[i]; e.delta {
-					p.pinned[e.base] = true
+		err := p.s.eachTable(k, from, false, func(_ pack.BlockRef, b *pack.Block) error {
+			for i := range b.Entries {
+				if e := &b.Entries[i]; e.Delta {
+					p.pinned[e.Base] = true
 				}
 			}
 			return nil
@@ -404,14 +407,11 @@ func (p *RepackPlan) pin(going map[packName]bool) error {
 	return nil
 }
 
-// isDense reads the flag in a pack's header.
-func isDense(f interface {
-	ReadAt([]byte, int64) (int, error)
-}) (bool, error) {
-	buf := make([]byte, headerSize)
-	if ok, err := readFull(f, buf, 0); !ok || err != nil {
-		return false, err
+// isDense reads the flag in a pack's header; one that cannot be understood has none.
+func isDense(f io.ReaderAt) (bool, error) {
+	h, err := pack.ReadHeader(f)
+	if version := pack.UnknownVersion(0); pack.IsMalformed(err) || errors.As(err, &version) {
+		err = nil
 	}
-	h, err := parsePackHeader(buf)
-	return err == nil && h.flags&flagDense != 0, nil
+	return h.Dense, err
 }

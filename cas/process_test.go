@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // TestMain lets the test binary be the process that is killed.
@@ -338,7 +339,7 @@ func TestOwnerAndModes(t *testing.T) {
 			t.Errorf("%s has mode %v", path, info.Mode())
 		}
 		second := strings.HasPrefix(path, s.o.Mirror+"/")
-		renamed := !owned[path] && strings.HasSuffix(path, indexSuffix) || strings.HasSuffix(path, generationName) || strings.HasSuffix(path, droppedName) || strings.Contains(path, "log-")
+		renamed := !owned[path] && strings.HasSuffix(path, pack.IndexSuffix) || strings.HasSuffix(path, generationName) || strings.HasSuffix(path, droppedName) || strings.Contains(path, "log-")
 		if !owned[path] && !second && !renamed {
 			t.Errorf("%s was not given to its owner", path)
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // Reader reads objects that are made of each other, as the versions of a file are: read in their order, oldest
@@ -30,13 +31,13 @@ func (r *Reader) View(id oid.ID) ([]byte, error) {
 func (r *Reader) read(id oid.ID) []byte {
 	m := r.memo
 	m.mu.Lock()
-	known := m.known[prefixOf(id)]
+	known := m.known[pack.PrefixOf(id)]
 	m.mu.Unlock()
 	if known != nil {
 		return known
 	}
 	e, data := r.stored(id)
-	if e != nil && e.delta {
+	if e != nil && e.Delta {
 		var err error
 		if data, err = m.whole(e, data); err != nil {
 			return nil
@@ -46,7 +47,7 @@ func (r *Reader) read(id oid.ID) []byte {
 }
 
 // stored gives what the store has under an id, a whole object or a delta; nil where it is not to be had so.
-func (r *Reader) stored(id oid.ID) (*entry, []byte) {
+func (r *Reader) stored(id oid.ID) (*pack.Entry, []byte) {
 	s := r.memo.s
 	if s.prepare() != nil {
 		return nil, nil
@@ -55,12 +56,8 @@ func (r *Reader) stored(id oid.ID) (*entry, []byte) {
 	if !ok {
 		return nil, nil
 	}
-	blk, err := s.block(at)
+	e, data, err := s.stored(at, pack.PrefixOf(id))
 	if err != nil {
-		return nil, nil
-	}
-	e, data, err := blk.at(at.pos)
-	if err != nil || e.id != id {
 		return nil, nil
 	}
 	return e, data
@@ -93,15 +90,15 @@ func (c *Chain) View(id oid.ID) ([]byte, error) {
 	}
 	e, data := c.r.stored(id)
 	found := whole{id: id, data: data}
-	if e != nil && e.delta {
-		if i := c.base(e.base); i >= 0 {
+	if e != nil && e.Delta {
+		if i := c.base(e.Base); i >= 0 {
 			c.use(i)
 		}
 		found.own = c.spare()
-		out, err := c.r.memo.s.undelta(found.own[:0], e, data, func(x prefix) (*entry, []byte, error) {
+		out, err := pack.AppendObject(found.own[:0], e, data, func(x pack.Prefix) (*pack.Entry, []byte, error) {
 			if i := c.base(x); i >= 0 {
 				w := &c.kept[i]
-				return &entry{id: w.id, length: len(w.data)}, w.data, nil
+				return &pack.Entry{ID: w.id, Length: len(w.data)}, w.data, nil
 			}
 			return c.r.memo.s.baseOf(x)
 		})
@@ -126,8 +123,8 @@ func (c *Chain) View(id oid.ID) ([]byte, error) {
 }
 
 // base is where the object of a prefix is kept; -1 for nowhere.
-func (c *Chain) base(x prefix) int {
-	return slices.IndexFunc(c.kept, func(w whole) bool { return prefixOf(w.id) == x })
+func (c *Chain) base(x pack.Prefix) int {
+	return slices.IndexFunc(c.kept, func(w whole) bool { return pack.PrefixOf(w.id) == x })
 }
 
 // use puts an object that is kept in front.

@@ -139,3 +139,21 @@ func TestChain(t *testing.T) {
 		t.Error("what is nowhere was found")
 	}
 }
+
+// What compresses best is still taken: a block, and a delta, of nothing but zeros.
+func TestZerosExpand(t *testing.T) {
+	s := testStore(t)
+	zeros := make([]byte, 16<<20)
+	base := text(1, 100)
+	save(t, s, "base", base)
+	b := s.NewBatch()
+	w := b.Writer()
+	for _, data := range [][]byte{zeros, append(bytes.Clone(base), zeros[:1<<20]...)} {
+		if _, err := w.Put(oid.Sum(data), data, oid.Sum(base)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commitBatch(t, s, b, w, "zeros")
+	mustGet(t, reopen(t, s.o), zeros)
+	mustGet(t, reopen(t, s.o), append(bytes.Clone(base), zeros[:1<<20]...))
+}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // storeBytes is the size of all packs.
@@ -21,7 +22,7 @@ func storeBytes(t testing.TB, s *Store) int64 {
 	}
 	var n int64
 	for _, p := range names {
-		info, err := s.fs.Lstat(filepath.Join(s.o.Dir, p.file()))
+		info, err := s.fs.Lstat(filepath.Join(s.o.Dir, p.File()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,15 +273,15 @@ func (s *Store) Info(id oid.ID) (ObjectInfo, error) {
 	if !ok {
 		return ObjectInfo{}, &NotFoundError{ID: id}
 	}
-	b, err := readTable(at.pack, at.blockRef)
-	if err == nil && (at.pos >= len(b.entries) || b.entries[at.pos].id != id) {
-		err = malformedError("another object lies in its place")
+	b, err := at.pack.table(at.BlockRef)
+	if err == nil && (at.Pos >= len(b.Entries) || b.Entries[at.Pos].ID != id) {
+		err = pack.MalformedError("another object lies in its place")
 	}
-	if isMalformed(err) {
-		return ObjectInfo{}, &DamagedError{ID: id, Pack: at.pack.name.file(), Offset: at.offset, Reason: err.Error()}
+	if pack.IsMalformed(err) {
+		return ObjectInfo{}, &DamagedError{ID: id, Pack: at.pack.name.File(), Offset: at.Offset, Reason: err.Error()}
 	}
 	if err != nil {
 		return ObjectInfo{}, err
 	}
-	return b.info(at.pack, at.blockRef, at.pos), nil
+	return infoOf(at.pack, at.BlockRef, &b, at.Pos), nil
 }

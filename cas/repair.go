@@ -10,6 +10,7 @@ import (
 	"github.com/zeebo/blake3"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/pack"
 	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
@@ -101,7 +102,7 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired), progress func
 		check(n)
 	}
 	for _, n := range names {
-		if err := s.remove(filepath.Join(s.o.Dir, n.indexFile())); err != nil {
+		if err := s.remove(filepath.Join(s.o.Dir, n.IndexFile())); err != nil {
 			return err
 		}
 	}
@@ -110,10 +111,10 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired), progress func
 	}
 	newest, index := true, s.pass("index", names, progress)
 	for _, n := range names {
-		if err := s.reindex(n, n.kind == dataPack || !newest); err != nil {
+		if err := s.reindex(n, n.Kind == pack.Data || !newest); err != nil {
 			return err
 		}
-		newest = newest && n.kind != logPack
+		newest = newest && n.Kind != pack.Log
 		index(n)
 	}
 	s.mu.Lock()
@@ -122,26 +123,26 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired), progress func
 	s.mu.Unlock()
 	for _, n := range names {
 		if !s.purging() && s.renewMirror(n, false) {
-			report(Repaired{Pack: n.file(), What: FixNamed})
+			report(Repaired{Pack: n.File(), What: FixNamed})
 		}
 	}
 	return s.syncDir()
 }
 
 // pass counts packs that a step is done with, by the sizes that they had before it.
-func (s *Store) pass(step string, names []packName, progress func(string, Checking)) (done func(packName)) {
+func (s *Store) pass(step string, names []pack.Name, progress func(string, Checking)) (done func(pack.Name)) {
 	if progress == nil {
-		return func(packName) {}
+		return func(pack.Name) {}
 	}
-	now, sizes := Checking{AllPacks: len(names)}, map[packName]int64{}
+	now, sizes := Checking{AllPacks: len(names)}, map[pack.Name]int64{}
 	for _, n := range names {
-		if info, err := s.fs.Lstat(filepath.Join(s.o.Dir, n.file())); err == nil {
+		if info, err := s.fs.Lstat(filepath.Join(s.o.Dir, n.File())); err == nil {
 			sizes[n] = info.Size()
 			now.AllBytes += info.Size()
 		}
 	}
 	progress(step, now)
-	return func(n packName) {
+	return func(n pack.Name) {
 		now.Packs++
 		now.Bytes += sizes[n]
 		progress(step, now)
@@ -149,8 +150,8 @@ func (s *Store) pass(step string, names []packName, progress func(string, Checki
 }
 
 // repairPack checks a pack and writes it anew if anything in it is wrong.
-func (s *Store) repairPack(ctx context.Context, n packName, report func(Repaired)) error {
-	f, err := s.fs.OpenFile(filepath.Join(s.o.Dir, n.file()), os.O_RDWR, 0)
+func (s *Store) repairPack(ctx context.Context, n pack.Name, report func(Repaired)) error {
+	f, err := s.fs.OpenFile(filepath.Join(s.o.Dir, n.File()), os.O_RDWR, 0)
 	if err != nil {
 		return ignoreMissing(err)
 	}
@@ -171,24 +172,24 @@ func (s *Store) repairPack(ctx context.Context, n packName, report func(Repaired
 		return err
 	}
 	switch {
-	case in.damaged || in.suspect || p.badHead && in.counted > headerSize:
+	case in.damaged || in.suspect || p.badHead && in.counted > pack.HeaderSize:
 		lost, err := s.rewrite(p, f, info.Size(), in.counted)
 		if err != nil {
 			return err
 		}
-		report(Repaired{Pack: n.file(), What: FixSalvaged, Lost: lost})
+		report(Repaired{Pack: n.File(), What: FixSalvaged, Lost: lost})
 	case p.badHead:
 		what := FixCut // a crash left a pack in which nothing counts
-		if brokenHead(f) {
+		if pack.BrokenHeader(f) {
 			what = FixRemoved
 		}
-		report(Repaired{Pack: n.file(), What: what})
+		report(Repaired{Pack: n.File(), What: what})
 		if t := (twin{name: n}); t.look(s, s.mirrorNow()) == nil && !sameFile(t.first, t.second) {
-			return s.remove(filepath.Join(s.o.Dir, n.file())) // what is in the mirror is another
+			return s.remove(filepath.Join(s.o.Dir, n.File())) // what is in the mirror is another
 		}
 		return s.unlink(n)
 	case in.good < info.Size():
-		report(Repaired{Pack: n.file(), What: FixCut})
+		report(Repaired{Pack: n.File(), What: FixCut})
 		if err := f.Truncate(in.good); err != nil {
 			return err
 		}
@@ -206,28 +207,28 @@ type inspected struct {
 }
 
 // inspect reads a whole pack.
-func (s *Store) inspect(p *pack, f vfs.File, size int64) (inspected, error) {
-	in := inspected{good: headerSize}
-	if x := openIndex(s.fs, s.o.Dir, p.name, s.o.StoreID); x != nil {
-		in.counted = x.covered
-		x.close()
+func (s *Store) inspect(p *packFile, f vfs.File, size int64) (inspected, error) {
+	in := inspected{good: pack.HeaderSize}
+	if x := pack.OpenIndex(s.fs, s.o.Dir, p.name, s.o.StoreID); x != nil {
+		in.counted = x.Covered
+		x.Close()
 	}
-	w := newWalker(f, p.seed, headerSize, size)
-	region, from := blake3.New(), int64(headerSize)
+	w := pack.NewWalker(f, p.seed, pack.HeaderSize, size)
+	region, from := blake3.New(), int64(pack.HeaderSize)
 	wrong := false // since the last good commit
 	for {
-		r, err := w.next()
+		r, err := w.Next()
 		if err == io.EOF {
 			break
 		}
-		if isMalformed(err) {
+		if pack.IsMalformed(err) {
 			wrong = true
-			crash, err := w.tornHere()
+			crash, err := w.TornHere()
 			if err != nil {
 				return in, err
 			}
 			in.suspect = in.suspect || !crash
-			if ok, err := w.resync(); err != nil {
+			if ok, err := w.Resync(); err != nil {
 				return in, err
 			} else if !ok {
 				break
@@ -237,23 +238,23 @@ func (s *Store) inspect(p *pack, f vfs.File, size int64) (inspected, error) {
 		if err != nil {
 			return in, err
 		}
-		if r.typ == blockRecord {
-			region.Write(w.raw(r))
-			ok, err := s.blockIsGood(r.payload)
+		if r.Type == pack.BlockRecord {
+			region.Write(r.Raw)
+			ok, err := s.blockIsGood(r.Payload)
 			if err != nil {
 				return in, err
 			}
 			wrong = wrong || !ok
 			continue
 		}
-		c, err := parseCommit(r.payload)
-		if err == nil && int64(c.since) == r.offset-from && commitHash(region, c.head(), c.data) == c.sum {
+		c, err := pack.ParseCommit(r.Payload)
+		if err == nil && int64(c.Since) == r.Offset-from && c.Covers(region) {
 			in.damaged = in.damaged || wrong
-			in.good, wrong, in.suspect = r.end, false, false
+			in.good, wrong, in.suspect = r.End, false, false
 		} else {
 			wrong, in.suspect = true, true
 		}
-		region, from = blake3.New(), r.end
+		region, from = blake3.New(), r.End
 	}
 	if in.counted > in.good { // a crash takes nothing that an index covers
 		in.damaged = true

@@ -4,26 +4,27 @@ import (
 	"slices"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // step is one place of an object, and what it is made from.
 type step struct {
 	at   location
-	id   prefix
-	base prefix // of a delta
-	bad  bool   // tried, and no good
+	id   pack.Prefix
+	base pack.Prefix // of a delta
+	bad  bool        // tried, and no good
 }
 
 // resolve is the slow and complete way to an object: of an object in several places any of them may lead to it, at every step
 // of its chain of bases. An interrupted gc leaves such: an old delta whose base is gone, beside the new copy. So does the joining
 // of two logs: two objects may each be a delta of the other one, beside another copy of one of them. Every place is looked at
 // once, and the shortest chain to a whole copy is taken.
-func (s *Store) resolve(x prefix) ([]byte, error) {
+func (s *Store) resolve(x pack.Prefix) ([]byte, error) {
 	var wholes []*step
-	after := map[prefix][]*step{} // by the base that they need
-	seen := map[prefix]bool{x: true}
-	var last error = malformedError("the base of its delta is missing")
-	for todo := []prefix{x}; len(todo) > 0; {
+	after := map[pack.Prefix][]*step{} // by the base that they need
+	seen := map[pack.Prefix]bool{x: true}
+	var last error = pack.MalformedError("the base of its delta is missing")
+	for todo := []pack.Prefix{x}; len(todo) > 0; {
 		id := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		for _, at := range s.locations(id) {
@@ -32,15 +33,15 @@ func (s *Store) resolve(x prefix) ([]byte, error) {
 				last = err
 				continue
 			}
-			k := &step{at: at, id: id, base: e.base}
-			if !e.delta {
+			k := &step{at: at, id: id, base: e.Base}
+			if !e.Delta {
 				wholes = append(wholes, k)
 				continue
 			}
-			after[e.base] = append(after[e.base], k)
-			if !seen[e.base] {
-				seen[e.base] = true
-				todo = append(todo, e.base)
+			after[e.Base] = append(after[e.Base], k)
+			if !seen[e.Base] {
+				seen[e.Base] = true
+				todo = append(todo, e.Base)
 			}
 		}
 	}
@@ -58,9 +59,9 @@ func (s *Store) resolve(x prefix) ([]byte, error) {
 }
 
 // shortest is the shortest chain from a whole copy to x, through places that are not bad; nil: there is none.
-func shortest(x prefix, wholes []*step, after map[prefix][]*step) (chain []*step) {
-	way := map[prefix]*step{}
-	var reached []prefix
+func shortest(x pack.Prefix, wholes []*step, after map[pack.Prefix][]*step) (chain []*step) {
+	way := map[pack.Prefix]*step{}
+	var reached []pack.Prefix
 	reach := func(steps []*step) {
 		for _, k := range steps {
 			if !k.bad && way[k.id] == nil {
@@ -88,10 +89,10 @@ func (s *Store) follow(chain []*step) (whole []byte, err error) {
 	for i, k := range chain {
 		e, data, err := s.stored(k.at, k.id)
 		if err == nil && i > 0 {
-			data, err = applyDelta(nil, whole, data, e.size)
+			data, err = pack.ApplyDelta(nil, whole, data, e.Size)
 		}
-		if err == nil && oid.Sum(data) != e.id {
-			err = malformedError("its bytes do not match its id")
+		if err == nil && oid.Sum(data) != e.ID {
+			err = pack.MalformedError("its bytes do not match its id")
 		}
 		if err != nil {
 			k.bad = true
@@ -102,40 +103,17 @@ func (s *Store) follow(chain []*step) (whole []byte, err error) {
 	return whole, nil
 }
 
-// stored reads an object as it is stored at a place.
-func (s *Store) stored(at location, x prefix) (*entry, []byte, error) {
-	blk, err := s.block(at)
-	if err != nil {
-		return nil, nil, err
-	}
-	e, data, err := blk.at(at.pos)
-	if err == nil && prefixOf(e.id) != x {
-		err = malformedError("another object lies in its place")
-	}
-	return e, data, err
-}
-
 // locations lists every place of an object.
-func (s *Store) locations(x prefix) []location {
+func (s *Store) locations(x pack.Prefix) []location {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var all []location
 	for _, p := range s.packs {
-		for i := p.tail.byPrefix[x]; i != 0; i = p.tail.previous[i-1] {
-			o := &p.tail.objects[i-1]
-			all = append(all, location{p, p.tail.blocks[o.block], int(o.pos)})
+		for at := range p.tail.Places(x) {
+			all = append(all, location{p, at})
 		}
-		if p.index == nil {
-			continue
-		}
-		for i := p.index.firstAt(x[:]); i < p.index.objects(); i++ {
-			o := p.index.object(i)
-			if prefixOf(o.id) != x {
-				break
-			}
-			if ref, ok := p.index.ref(o); ok {
-				all = append(all, location{p, ref, int(o.pos)})
-			}
+		for at := range p.index.Places(x) {
+			all = append(all, location{p, at})
 		}
 	}
 	return slices.Clip(all)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -13,9 +14,9 @@ import (
 	"weak"
 
 	"github.com/gofrs/flock"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/pack"
 	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
@@ -54,23 +55,22 @@ type Store struct {
 	fs     vfs.FS
 	limits limits
 	cache  blockCache
-	zstd   sync.Pool // of *zstd.Decoder
 
 	mu         sync.RWMutex
 	mirrorDir  string
-	mirrorErr  error                // why a pack is not in the mirror
-	packs      []*pack              // log packs, newest first, then data packs
-	left       []weak.Pointer[pack] // those no longer in packs, whose files a reader may still read: see leave
-	ready      bool                 // packs were listed, and what a look-up needs of them is known
-	thorough   bool                 // data packs were walked too, where no index covers them
-	generation uint64               // when packs were listed
-	listed     fs.FileInfo          // the directory, then
-	held       []*flock.Flock       // locks
-	home       fs.FileInfo          // the directory when the first of them was taken
-	stays      fs.FileInfo          // the directory that it must be: see Stay
-	distrusted bool                 // damage was found: the generation was bumped
-	hidden     map[packName]uint64  // commits that are left out of a log: from this sequence number on
-	bad        map[oid.ID]bool      // objects that were found damaged: they are stored again when they come by
+	mirrorErr  error                    // why a pack is not in the mirror
+	packs      []*packFile              // log packs, newest first, then data packs
+	left       []weak.Pointer[packFile] // those no longer in packs, whose files a reader may still read: see leave
+	ready      bool                     // packs were listed, and what a look-up needs of them is known
+	thorough   bool                     // data packs were walked too, where no index covers them
+	generation uint64                   // when packs were listed
+	listed     fs.FileInfo              // the directory, then
+	held       []*flock.Flock           // locks
+	home       fs.FileInfo              // the directory when the first of them was taken
+	stays      fs.FileInfo              // the directory that it must be: see Stay
+	distrusted bool                     // damage was found: the generation was bumped
+	hidden     map[pack.Name]uint64     // commits that are left out of a log: from this sequence number on
+	bad        map[oid.ID]bool          // objects that were found damaged: they are stored again when they come by
 }
 
 const tmpSuffix = ".tmp"
@@ -158,13 +158,13 @@ func (s *Store) forget() error {
 // leave lets go of a pack that is no longer listed. Its file stays open and its index mapped, because a reader that found a
 // place in it may be reading: the garbage collector closes both after the last reader, and Close closes what is left. The
 // caller holds mu.
-func (s *Store) leave(p *pack) {
+func (s *Store) leave(p *packFile) {
 	s.left = append(s.left, weak.Make(p))
 }
 
 // leaveAll lets go of all that is known of the packs, and of their objects: they are listed anew. The caller holds mu.
 func (s *Store) leaveAll() {
-	s.left = slices.DeleteFunc(s.left, func(at weak.Pointer[pack]) bool { return at.Value() == nil })
+	s.left = slices.DeleteFunc(s.left, func(at weak.Pointer[packFile]) bool { return at.Value() == nil })
 	for _, p := range s.packs {
 		s.leave(p)
 	}
@@ -178,11 +178,11 @@ func (s *Store) list() error {
 	if err != nil {
 		return err
 	}
-	known := make(map[packName]*pack, len(s.packs))
+	known := make(map[pack.Name]*packFile, len(s.packs))
 	for _, p := range s.packs {
 		known[p.name] = p
 	}
-	s.packs = make([]*pack, 0, len(names))
+	s.packs = make([]*packFile, 0, len(names))
 	for _, n := range names {
 		p := known[n]
 		if p == nil {
@@ -198,17 +198,17 @@ func (s *Store) list() error {
 }
 
 // names lists the packs: log packs, newest first, then data packs.
-func (s *Store) names() ([]packName, error) {
+func (s *Store) names() ([]pack.Name, error) {
 	entries, err := s.fs.ReadDir(s.o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	var names []packName
+	var names []pack.Name
 	condemned := false
 	for _, e := range entries {
-		if n, ok := parsePackName(e.Name()); ok {
+		if n, ok := pack.ParseName(e.Name()); ok {
 			if e.Type() != 0 {
-				return nil, &DamagedError{Pack: n.file(), Reason: reasonNoFile}
+				return nil, &DamagedError{Pack: n.File(), Reason: reasonNoFile}
 			}
 			names = append(names, n)
 		}
@@ -219,15 +219,15 @@ func (s *Store) names() ([]packName, error) {
 		if err != nil {
 			return nil, err
 		}
-		names = slices.DeleteFunc(names, func(n packName) bool { return slices.Contains(going, n) })
+		names = slices.DeleteFunc(names, func(n pack.Name) bool { return slices.Contains(going, n) })
 	}
-	slices.SortFunc(names, func(a, b packName) int {
+	slices.SortFunc(names, func(a, b pack.Name) int {
 		switch {
-		case a.kind != b.kind:
-			return int(a.kind) - int(b.kind)
-		case a.tag == b.tag:
+		case a.Kind != b.Kind:
+			return int(a.Kind) - int(b.Kind)
+		case a.Tag == b.Tag:
 			return 0
-		case (a.tag > b.tag) == (a.kind == logPack):
+		case (a.Tag > b.Tag) == (a.Kind == pack.Log):
 			return -1
 		}
 		return 1
@@ -290,19 +290,19 @@ func (s *Store) Mirrored() error {
 		return err
 	}
 	for _, n := range names {
-		first, err := s.fs.Lstat(filepath.Join(s.o.Dir, n.file()))
+		first, err := s.fs.Lstat(filepath.Join(s.o.Dir, n.File()))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // collected meanwhile
 		}
 		if err != nil {
 			return err
 		}
-		second, err := s.fs.Lstat(filepath.Join(mirror, n.file()))
+		second, err := s.fs.Lstat(filepath.Join(mirror, n.File()))
 		if err != nil {
-			return fmt.Errorf("%s is not in the mirror: %w", n.file(), err)
+			return fmt.Errorf("%s is not in the mirror: %w", n.File(), err)
 		}
 		if !sameFile(first, second) {
-			return fmt.Errorf("%s is another file in the mirror", n.file())
+			return fmt.Errorf("%s is another file in the mirror", n.File())
 		}
 	}
 	return nil
@@ -318,7 +318,7 @@ func (s *Store) MirrorsNext() bool {
 	}
 	next, linked := false, false
 	for i, n := range names {
-		a, b := filepath.Join(s.o.Dir, n.file()), filepath.Join(mirror, n.file())
+		a, b := filepath.Join(s.o.Dir, n.File()), filepath.Join(mirror, n.File())
 		first, err := s.fs.Lstat(a)
 		if err != nil {
 			return false
@@ -330,10 +330,24 @@ func (s *Store) MirrorsNext() bool {
 			if err == nil {
 				next, _ = s.stale(n, false)
 			}
-			next = next && ours(first) && !s.ahead(n.tag)
+			next = next && ours(first) && !s.ahead(n.Tag)
 		}
 	}
 	return linked && next
+}
+
+// create makes a new file of the store for reading and writing.
+func (s *Store) create(file string) (vfs.File, error) {
+	f, err := s.fs.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if s.o.Owner != nil {
+		if err := s.o.Owner(file); err != nil {
+			return nil, errors.Join(err, f.Close(), s.fs.Remove(file))
+		}
+	}
+	return f, nil
 }
 
 // syncDir makes names in the objects directory durable.
@@ -365,13 +379,4 @@ func (s *Store) sync(f vfs.File) error {
 // temporary is a name beside file that no other process uses.
 func (s *Store) temporary(file string) string {
 	return fmt.Sprintf("%s.%016x%s", file, s.o.Random(), tmpSuffix)
-}
-
-// decoder takes a decoder from the pool; the caller puts it back.
-func (s *Store) decoder() (*zstd.Decoder, error) {
-	if d, ok := s.zstd.Get().(*zstd.Decoder); ok {
-		return d, nil
-	}
-	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxMemory(maxBody), zstd.WithDecodeAllCapLimit(true))
 }

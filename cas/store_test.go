@@ -170,7 +170,7 @@ func TestDeltaChain(t *testing.T) {
 		var n int64
 		names, _ := s.names()
 		for _, p := range names {
-			info, err := s.fs.Lstat(filepath.Join(s.o.Dir, p.file()))
+			info, err := s.fs.Lstat(filepath.Join(s.o.Dir, p.File()))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,7 +1,6 @@
 package cas
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // Stray is something in the objects directory or in the mirror that has none of the store's names there. A program that
@@ -41,7 +41,7 @@ func (s *Store) straysIn(dir string) (strays []Stray, err error) {
 	var packs []fs.FileInfo
 	for _, e := range entries {
 		name := e.Name()
-		if _, ok := parsePackName(name); ok {
+		if _, ok := pack.ParseName(name); ok {
 			if info, err := s.fs.Lstat(filepath.Join(dir, name)); err == nil {
 				packs = append(packs, info)
 			}
@@ -73,9 +73,8 @@ func isOwnName(name string) bool {
 	case droppedName, olderDroppedName, condemnedName, generationName:
 		return true
 	}
-	stem, index := strings.CutSuffix(name, indexSuffix)
-	_, ok := parsePackName(stem + packSuffix)
-	return index && ok || strings.HasSuffix(name, tmpSuffix)
+	_, index := pack.ParseIndexName(name)
+	return index || strings.HasSuffix(name, tmpSuffix)
 }
 
 // beginsAsOurs reports whether a file begins with the magic number and the store id of a pack or of an index.
@@ -85,13 +84,7 @@ func (s *Store) beginsAsOurs(file string) bool {
 		return false
 	}
 	defer f.Close()
-	buf := make([]byte, headerSize)
-	if ok, err := readFull(f, buf, 0); !ok || err != nil {
-		return false
-	}
-	id := s.o.StoreID[:]
-	return bytes.HasPrefix(buf, []byte(packMagic)) && bytes.Equal(buf[20:36], id) ||
-		bytes.HasPrefix(buf, []byte(indexMagic)) && bytes.Equal(buf[24:40], id)
+	return pack.BeginsAsOurs(f, s.o.StoreID)
 }
 
 // RemoveCopies removes the copies among the strays: what a purge takes out of the packs is in them still.

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/pack"
 
 	"github.com/zeebo/blake3"
 )
@@ -74,11 +75,11 @@ func (s *Store) Verify(ctx context.Context, readData bool, report func(Damage), 
 		return v.Verified, err
 	}
 	for _, n := range lost {
-		v.damage(&pack{name: n}, 0, reasonGone)
+		v.damage(&packFile{name: n}, 0, reasonGone)
 	}
 	for _, t := range s.compared(0) {
 		if t.found.mirror {
-			v.damage(&pack{name: t.name}, 0, reasonLess)
+			v.damage(&packFile{name: t.name}, 0, reasonLess)
 		}
 	}
 	if v.damaged {
@@ -103,19 +104,19 @@ type verifier struct {
 }
 
 type wholePack struct {
-	pack *pack
+	pack *packFile
 	file io.ReaderAt
 	end  int64
 }
 
-func (v *verifier) damage(p *pack, offset int64, reason string, ids ...oid.ID) {
+func (v *verifier) damage(p *packFile, offset int64, reason string, ids ...oid.ID) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.damaged = true
-	v.report(Damage{Pack: p.name.file(), Offset: offset, Objects: ids, Reason: reason})
+	v.report(Damage{Pack: p.name.File(), Offset: offset, Objects: ids, Reason: reason})
 }
 
-func (v *verifier) pack(p *pack, readData bool) error {
+func (v *verifier) pack(p *packFile, readData bool) error {
 	f, err := p.open()
 	if err != nil {
 		return err
@@ -133,13 +134,13 @@ func (v *verifier) pack(p *pack, readData bool) error {
 		return nil
 	}
 	v.s.mu.RLock()
-	covered := p.tail.covered
+	covered := p.tail.Covered
 	v.s.mu.RUnlock()
-	if p.badHead && (covered > headerSize || brokenHead(f)) { // else: a crash left a pack in which nothing counts
+	if p.badHead && (covered > pack.HeaderSize || pack.BrokenHeader(f)) { // else: a crash left a pack in which nothing counts
 		v.damage(p, 0, reasonHead)
 	}
 	v.Bytes += info.Size()
-	if p.name.kind == logPack {
+	if p.name.Kind == pack.Log {
 		end, err := v.s.endIn(p.name, f)
 		if err != nil {
 			return err
@@ -153,7 +154,7 @@ func (v *verifier) pack(p *pack, readData bool) error {
 	} else if p.short {
 		v.damage(p, info.Size(), "the pack is cut off")
 	}
-	if info.Size() < covered && covered > headerSize {
+	if info.Size() < covered && covered > pack.HeaderSize {
 		v.damage(p, info.Size(), "the pack is cut off", v.idsWithin(p, info.Size(), covered)...)
 	}
 	if readData {
@@ -164,7 +165,7 @@ func (v *verifier) pack(p *pack, readData bool) error {
 }
 
 // skim checks tables, commits and bases.
-func (v *verifier) skim(p *pack) error {
+func (v *verifier) skim(p *packFile) error {
 	v.s.mu.RLock()
 	blocks := p.blocks()
 	v.s.mu.RUnlock()
@@ -172,22 +173,22 @@ func (v *verifier) skim(p *pack) error {
 		if err := v.ctx.Err(); err != nil {
 			return err
 		}
-		b, err := readTable(p, ref)
-		if isMalformed(err) {
-			v.damage(p, ref.offset, err.Error(), v.idsWithin(p, ref.offset, ref.offset+1)...)
+		b, err := p.table(ref)
+		if pack.IsMalformed(err) {
+			v.damage(p, ref.Offset, err.Error(), v.idsWithin(p, ref.Offset, ref.Offset+1)...)
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		v.Objects += int64(len(b.entries))
-		for i := range b.entries {
-			if e := &b.entries[i]; e.delta {
-				if _, ok := v.s.findPrefix(e.base); ok {
+		v.Objects += int64(len(b.Entries))
+		for i := range b.Entries {
+			if e := &b.Entries[i]; e.Delta {
+				if _, ok := v.s.findPrefix(e.Base); ok {
 					continue
 				}
-				if _, err := v.s.Get(nil, e.id); err != nil { // else: a leftover beside a good copy
-					v.damage(p, ref.offset, fmt.Sprintf("the base %x of a delta is missing", e.base), e.id)
+				if _, err := v.s.Get(nil, e.ID); err != nil { // else: a leftover beside a good copy
+					v.damage(p, ref.Offset, fmt.Sprintf("the base %x of a delta is missing", e.Base), e.ID)
 				}
 			}
 		}
@@ -195,7 +196,7 @@ func (v *verifier) skim(p *pack) error {
 	return v.commits(p)
 }
 
-func (v *verifier) commits(p *pack) error {
+func (v *verifier) commits(p *packFile) error {
 	v.s.mu.RLock()
 	refs := p.commits()
 	v.s.mu.RUnlock()
@@ -207,13 +208,13 @@ func (v *verifier) commits(p *pack) error {
 	if err != nil {
 		return err
 	}
-	w := newWalker(f, p.seed, 0, info.Size())
-	w.ahead = logWindow
+	w := pack.NewWalker(f, p.seed, 0, info.Size())
+	w.Ahead = logWindow
 	for _, c := range refs {
 		v.Commits++
 		var damaged *DamagedError
-		if _, err := w.commitAt(commitPlace{p, c}); errors.As(err, &damaged) {
-			v.damage(p, c.offset, damaged.Reason)
+		if _, err := commitAt(w, commitPlace{p, c}); errors.As(err, &damaged) {
+			v.damage(p, c.Offset, damaged.Reason)
 		} else if err != nil {
 			return err
 		}
@@ -222,21 +223,15 @@ func (v *verifier) commits(p *pack) error {
 }
 
 // commits lists the sequenced commits of the pack. The caller holds mu.
-func (p *pack) commits() []commitRef {
-	var all []commitRef
-	if p.index != nil {
-		for i := range p.index.commitCount() {
-			all = append(all, p.index.commit(i))
-		}
-	}
-	return append(all, p.tail.commits...)
+func (p *packFile) commits() []pack.CommitRef {
+	return append(p.index.Commits(), p.tail.Commits...)
 }
 
 // readAll reads packs, one per core at a time: a pack's records are hashed as they
 // lie in the buffer that they were read into.
 func (v *verifier) readAll() error {
 	for _, k := range v.whole {
-		v.checking.AllBytes += max(0, k.end-headerSize)
+		v.checking.AllBytes += max(0, k.end-pack.HeaderSize)
 	}
 	var next atomic.Int64
 	errs := make([]error, runtime.GOMAXPROCS(0))
@@ -258,10 +253,10 @@ const readAhead = 4 << 20
 // read checks every record of a pack.
 func (v *verifier) read(k wholePack) error {
 	p := k.pack
-	w := newWalker(k.file, p.seed, headerSize, k.end)
-	w.ahead = readAhead
-	region, from := blake3.New(), int64(headerSize)
-	commits, at := int64(0), int64(headerSize)
+	w := pack.NewWalker(k.file, p.seed, pack.HeaderSize, k.end)
+	w.Ahead = readAhead
+	region, from := blake3.New(), int64(pack.HeaderSize)
+	commits, at := int64(0), int64(pack.HeaderSize)
 	defer func() {
 		v.mu.Lock()
 		v.Commits += commits
@@ -271,43 +266,43 @@ func (v *verifier) read(k wholePack) error {
 		if err := v.ctx.Err(); err != nil {
 			return err
 		}
-		r, err := w.next()
+		r, err := w.Next()
 		if err == io.EOF {
 			v.passed(k.end - at)
 			return nil
 		}
-		if isMalformed(err) {
-			bad := w.at
-			if _, rerr := w.resync(); rerr != nil {
+		if pack.IsMalformed(err) {
+			bad := w.At
+			if _, rerr := w.Resync(); rerr != nil {
 				return rerr
 			}
-			v.damage(p, bad, err.Error(), v.idsWithin(p, bad, w.at)...)
+			v.damage(p, bad, err.Error(), v.idsWithin(p, bad, w.At)...)
 			region = nil // the next commit cannot match
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		v.passed(r.end - at)
-		at = r.end
-		if r.typ == blockRecord {
+		v.passed(r.End - at)
+		at = r.End
+		if r.Type == pack.BlockRecord {
 			if region != nil {
-				region.Write(w.raw(r))
+				region.Write(r.Raw)
 			}
-			if err := v.block(p, r.offset, r.payload); err != nil {
+			if err := v.block(p, r.Offset, r.Payload); err != nil {
 				return err
 			}
 			continue
 		}
 		commits++
-		c, err := parseCommit(r.payload)
+		c, err := pack.ParseCommit(r.Payload)
 		switch {
 		case err != nil:
-			v.damage(p, r.offset, err.Error())
-		case region != nil && (int64(c.since) != r.offset-from || commitHash(region, c.head(), c.data) != c.sum):
-			v.damage(p, r.offset, "a commit does not match the bytes before it")
+			v.damage(p, r.Offset, err.Error())
+		case region != nil && (int64(c.Since) != r.Offset-from || !c.Covers(region)):
+			v.damage(p, r.Offset, "a commit does not match the bytes before it")
 		}
-		region, from = blake3.New(), r.end
+		region, from = blake3.New(), r.End
 	}
 }
 
@@ -323,69 +318,40 @@ func (v *verifier) passed(bytes int64) {
 }
 
 // block checks all objects of a block against their ids.
-func (v *verifier) block(p *pack, offset int64, payload []byte) error {
-	d, err := v.s.decode(payload)
-	if isMalformed(err) {
-		b, perr := parseBlock(payload)
-		if perr != nil {
-			b.entries = nil
-		}
-		v.damage(p, offset, err.Error(), idsOf(b.entries)...)
+func (v *verifier) block(p *packFile, offset int64, payload []byte) error {
+	b, err := pack.DecodeBlock(payload)
+	if pack.IsMalformed(err) {
+		v.damage(p, offset, err.Error(), b.IDs()...)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	v.mu.Lock()
-	v.Objects += int64(len(d.entries))
+	v.Objects += int64(len(b.Entries))
 	v.mu.Unlock()
-	from := 0
-	for i := range d.entries {
-		e := &d.entries[i]
-		data := d.body[from : from+e.length : from+e.length]
-		from += e.length
-		if e.delta {
-			if data, err = v.bases.whole(e, data); isMalformed(err) {
-				if _, gerr := v.s.Get(nil, e.id); gerr != nil { // else: a leftover beside a good copy
-					v.damage(p, offset, err.Error(), e.id)
+	for e, data := range b.All() {
+		if e.Delta {
+			if data, err = v.bases.whole(e, data); pack.IsMalformed(err) {
+				if _, gerr := v.s.Get(nil, e.ID); gerr != nil { // else: a leftover beside a good copy
+					v.damage(p, offset, err.Error(), e.ID)
 				}
 				continue
 			} else if err != nil {
 				return err
 			}
 		}
-		if oid.Sum(data) != e.id {
-			v.damage(p, offset, "an object's bytes do not match its id", e.id)
+		if oid.Sum(data) != e.ID {
+			v.damage(p, offset, "an object's bytes do not match its id", e.ID)
 		}
 	}
 	return nil
 }
 
-func idsOf(entries []entry) []oid.ID {
-	ids := make([]oid.ID, len(entries))
-	for i := range entries {
-		ids[i] = entries[i].id
-	}
-	return ids
-}
-
 // idsWithin are the objects whose blocks begin in a part of the pack, as far
 // as the index knows.
-func (v *verifier) idsWithin(p *pack, from, to int64) []oid.ID {
+func (v *verifier) idsWithin(p *packFile, from, to int64) []oid.ID {
 	v.s.mu.RLock()
 	defer v.s.mu.RUnlock()
-	var ids []oid.ID
-	if p.index == nil {
-		return nil
-	}
-	for i := range p.index.objects() {
-		o := p.index.object(i)
-		if int(o.block) >= p.index.blockCount() {
-			continue
-		}
-		if at := p.index.block(int(o.block)).offset; at >= from && at < to {
-			ids = append(ids, o.id)
-		}
-	}
-	return ids
+	return p.index.ObjectsWithin(from, to)
 }

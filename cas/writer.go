@@ -3,11 +3,9 @@ package cas
 import (
 	"bytes"
 	"fmt"
-	"sync"
 
 	"github.com/rewind-cli/rewind/cas/oid"
-
-	"github.com/klauspost/compress/zstd"
+	"github.com/rewind-cli/rewind/cas/pack"
 )
 
 // Writer stages objects of one goroutine. It has an open block for whole
@@ -17,7 +15,6 @@ type Writer struct {
 	size   int // of a block
 	whole  *stagedBlock
 	deltas *stagedBlock
-	buf    []byte // for what is compressed
 	delta  []byte // for the delta being made
 	base   []byte // for its base
 	again  []byte // for what the delta leads to
@@ -26,9 +23,9 @@ type Writer struct {
 
 // Writer returns a staging writer for one goroutine.
 func (b *Batch) Writer() *Writer {
-	w := &Writer{b: b, size: blockSize}
+	w := &Writer{b: b, size: pack.BlockSize}
 	if b.dense {
-		w.size = denseBlockSize
+		w.size = pack.DenseBlockSize
 	}
 	return w
 }
@@ -36,25 +33,32 @@ func (b *Batch) Writer() *Writer {
 // Put stages data under id unless it is known; data is not kept. base, if not
 // zero, is an older version to store a delta against where that is smaller.
 func (w *Writer) Put(id oid.ID, data []byte, base oid.ID) (added bool, err error) {
-	if len(data) > maxObject {
+	if len(data) > pack.MaxObject {
 		return false, fmt.Errorf("an object of %d bytes is too large", len(data))
 	}
-	h := w.b.shard(id)
-	h.mu.Lock()
-	if _, ok := h.known[id]; ok {
-		h.mu.Unlock()
+	if !w.b.claim(id) {
 		return false, nil
 	}
-	if h.known == nil {
-		h.known = map[oid.ID]blockPos{}
-	}
-	h.known[id] = blockPos{} // ours: another writer need not look
-	h.mu.Unlock()
 	if added, err = w.stage(id, data, base); err != nil {
 		// Others count on the id by now.
 		return false, w.b.fail(err)
 	}
 	return added, nil
+}
+
+// claim notes an object that the batch has not yet, so that another writer need not look; false: it has it.
+func (b *Batch) claim(id oid.ID) bool {
+	h := b.shard(id)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, ok := h.known[id]; ok {
+		return false
+	}
+	if h.known == nil {
+		h.known = map[oid.ID]blockPos{}
+	}
+	h.known[id] = blockPos{}
+	return true
 }
 
 func (w *Writer) stage(id oid.ID, data []byte, base oid.ID) (added bool, err error) {
@@ -83,7 +87,7 @@ func (w *Writer) putDelta(id oid.ID, data []byte, base oid.ID) (done bool, err e
 		return false, nil
 	}
 	depth, ok := w.b.depth(base)
-	if !ok || depth >= maxDepth {
+	if !ok || depth >= pack.MaxDepth {
 		return false, nil
 	}
 	if w.base, err = w.b.Get(w.base[:0], base); err != nil {
@@ -91,36 +95,26 @@ func (w *Writer) putDelta(id oid.ID, data []byte, base oid.ID) (done bool, err e
 		return false, nil // a base that cannot be read is no base
 	}
 	// Sources shrink to a quarter in a block; half of that is clearly smaller.
-	delta, ok := appendDelta(w.delta[:0], w.base, data, len(data)/8-24)
+	delta, ok := pack.AppendDelta(w.delta[:0], w.base, data, len(data)/8-24)
 	w.delta = delta
 	if !ok {
 		return false, nil
 	}
 	// Making the object again costs a tenth of making the delta.
-	if again, err := applyDelta(w.again[:0], w.base, delta, len(data)); err != nil || !bytes.Equal(again, data) {
+	if again, err := pack.ApplyDelta(w.again[:0], w.base, delta, len(data)); err != nil || !bytes.Equal(again, data) {
 		return false, nil
 	} else {
 		w.again = again
 	}
-	if err := w.put(&w.deltas, entry{id: id, length: len(delta), delta: true, size: len(data), base: prefixOf(base), depth: uint8(depth + 1)}, delta); err != nil {
+	if err := w.put(&w.deltas, pack.Entry{ID: id, Length: len(delta), Delta: true, Size: len(data), Base: pack.PrefixOf(base), Depth: uint8(depth + 1)}, delta); err != nil {
 		return false, err
 	}
 	return true, nil
 }
 
 // putStored stages a delta as another pack had it, unless the batch has the object.
-func (w *Writer) putStored(e entry, data []byte) error {
-	h := w.b.shard(e.id)
-	h.mu.Lock()
-	_, ok := h.known[e.id]
-	if h.known == nil {
-		h.known = map[oid.ID]blockPos{}
-	}
-	if !ok {
-		h.known[e.id] = blockPos{}
-	}
-	h.mu.Unlock()
-	if ok {
+func (w *Writer) putStored(e pack.Entry, data []byte) error {
+	if !w.b.claim(e.ID) {
 		return nil
 	}
 	if err := w.put(&w.deltas, e, data); err != nil {
@@ -136,8 +130,8 @@ func (b *Batch) depth(id oid.ID) (depth int, ok bool) {
 		if err != nil {
 			return 0, false
 		}
-		if e.delta {
-			depth = int(e.depth)
+		if e.Delta {
+			depth = int(e.Depth)
 		}
 		if !b.dense {
 			return depth, true
@@ -145,31 +139,31 @@ func (b *Batch) depth(id oid.ID) (depth int, ok bool) {
 	} else if known, err := b.s.known(id); err != nil || !known {
 		return 0, false
 	}
-	elsewhere, ok := b.s.deepest(prefixOf(id))
+	elsewhere, ok := b.s.deepest(pack.PrefixOf(id))
 	return max(depth, elsewhere), ok
 }
 
 // deepest is the number of bases behind an object of the store: the largest of those that its places say and of those found now. The
 // bases can be in other places now than when it was stored. ok is false where they lead nowhere.
-func (s *Store) deepest(x prefix) (depth int, ok bool) {
+func (s *Store) deepest(x pack.Prefix) (depth int, ok bool) {
 	for _, at := range s.locations(x) {
 		e, _, err := s.stored(at, x)
 		if err != nil {
 			return 0, false
 		}
-		if e.delta {
-			depth = max(depth, int(e.depth))
+		if e.Delta {
+			depth = max(depth, int(e.Depth))
 		}
 	}
-	for found := 0; found <= maxDepth; found++ {
+	for found := 0; found <= pack.MaxDepth; found++ {
 		e, _, err := s.baseOf(x)
 		if err != nil {
 			return 0, false
 		}
-		if !e.delta {
+		if !e.Delta {
 			return max(depth, found), true
 		}
-		x = e.base
+		x = e.Base
 	}
 	return 0, false
 }
@@ -177,19 +171,19 @@ func (s *Store) deepest(x prefix) (depth int, ok bool) {
 func (w *Writer) putWhole(id oid.ID, data []byte) error {
 	if len(data) >= w.size {
 		// A block of its own, compressed from where the bytes lie.
-		k := &stagedBlock{entries: []entry{{id: id, length: len(data)}}}
-		if err := w.b.add(k, w.encode(k.entries, data, false)); err != nil {
+		k := &stagedBlock{entries: []pack.Entry{{ID: id, Length: len(data)}}}
+		if err := w.b.add(k, pack.EncodeBlock(k.entries, data, w.b.dense)); err != nil {
 			return err
 		}
 		w.b.settle(id, k, 0)
 		return nil
 	}
-	return w.put(&w.whole, entry{id: id, length: len(data)}, data)
+	return w.put(&w.whole, pack.Entry{ID: id, Length: len(data)}, data)
 }
 
 // put adds an object as it is stored to an open block.
-func (w *Writer) put(open **stagedBlock, e entry, data []byte) error {
-	if k := *open; k != nil && (len(k.body)+len(data) > w.size || len(k.entries) == maxEntries) {
+func (w *Writer) put(open **stagedBlock, e pack.Entry, data []byte) error {
+	if k := *open; k != nil && (len(k.body)+len(data) > w.size || len(k.entries) == pack.MaxEntries) {
 		if err := w.close(open); err != nil {
 			return err
 		}
@@ -210,7 +204,7 @@ func (w *Writer) put(open **stagedBlock, e entry, data []byte) error {
 	k.body = append(k.body, data...)
 	pos := len(k.entries) - 1
 	k.mu.Unlock()
-	w.b.settle(e.id, k, pos)
+	w.b.settle(e.ID, k, pos)
 	return nil
 }
 
@@ -232,60 +226,15 @@ func (w *Writer) close(open **stagedBlock) error {
 	w.b.mu.Lock()
 	w.b.open--
 	w.b.mu.Unlock()
-	return w.b.add(k, w.encode(k.entries, k.body, open == &w.deltas && len(k.body) < minDeltaZip))
+	if open == &w.deltas && len(k.body) < minDeltaZip {
+		return w.b.add(k, pack.RawBlock(k.entries, k.body))
+	}
+	return w.b.add(k, pack.EncodeBlock(k.entries, k.body, w.b.dense))
 }
 
 // minDeltaZip is the size below which a block of deltas is stored as it is:
 // they are compressed already.
 const minDeltaZip = 16 << 10
-
-// encode makes a block's payload.
-func (w *Writer) encode(entries []entry, body []byte, raw bool) []byte {
-	table := 2 + len(entries)*40 + 16
-	if !raw && len(body) >= minZstdRun {
-		pool := encoders
-		if w.b.dense {
-			pool = denseEncoders
-		}
-		enc := pool.Get().(*zstd.Encoder)
-		w.buf = enc.EncodeAll(body, w.buf[:0])
-		pool.Put(enc)
-		// What saves less than a 32nd is not worth decompressing.
-		if len(w.buf) < len(body)-len(body)/32 && (len(body) > checkedSize || w.decodes(body)) {
-			return appendBlock(make([]byte, 0, table+len(w.buf)), codecZstd, entries, w.buf)
-		}
-	}
-	return appendBlock(make([]byte, 0, table+len(body)), codecRaw, entries, body)
-}
-
-// checkedSize is up to where a compressed body is decompressed again before it
-// is believed: 0.1 ms at most. For bulk it would cost a quarter of the whole save.
-const checkedSize = 64 << 10
-
-// decodes reports whether buf decompresses to body.
-func (w *Writer) decodes(body []byte) bool {
-	d, err := w.b.s.decoder()
-	if err != nil {
-		return false
-	}
-	defer w.b.s.zstd.Put(d)
-	again, err := d.DecodeAll(w.buf, make([]byte, 0, len(body)))
-	return err == nil && bytes.Equal(again, body)
-}
-
-// Encoders of blocks are kept, because making one clears up to 5 MB of tables.
-var encoders, denseEncoders = encoderPool(zstd.SpeedFastest, blockSize), encoderPool(denseLevel, denseBlockSize)
-
-func encoderPool(level zstd.EncoderLevel, size int) *sync.Pool { // of *zstd.Encoder
-	return &sync.Pool{New: func() any {
-		enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1),
-			zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(windowFor(size)))
-		if err != nil {
-			panic(err) // the options are constants
-		}
-		return enc
-	}}
-}
 
 // Flush hands the writer's open blocks to the batch. Commit wants all writers flushed.
 func (w *Writer) Flush() error {

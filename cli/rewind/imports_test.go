@@ -34,6 +34,7 @@ var inside = map[string][]string{
 	"hookio/register": {"hookio", "hookio/shell"},
 	"manifest/wire":   {},
 	"manifest/table":  {"manifest/wire"},
+	"cas/pack":        {},
 	"cas/oid":         {},
 	"cas/vfs":         {},
 }
@@ -199,6 +200,9 @@ func checkImports(t *testing.T, module, file, pkg string) {
 				t.Errorf("%s imports %s, which is for tests", pkg, ours)
 			}
 			continue
+		}
+		if ours == "cas/pack" && top != "cas" {
+			t.Errorf("%s imports %s: the bytes of packs are known to the store alone", pkg, ours)
 		}
 		if slices.Contains(neutral, ours) && (ours == "hookio/jsonscan" || pkg != "hookio" && pkg != "hookio/shell") {
 			continue

@@ -92,11 +92,11 @@ func Run(ctx context.Context, p *project.Project, o Options, visit func(Span) er
 			if err := matchedAll(db, o.Paths, t.paths); err != nil {
 				return err
 			}
-			f := p.Store.Follow()
+			stored := p.Store.NewReader(p.Store.Get)
 			r := &runner{ctx: ctx, t: t, m: o.Matcher, open: o.WithPrecious, sum: sum, visit: visit, listed: (&lister{db: db, t: t}).get,
 				get: func(c content) source {
 					if !c.staged {
-						return f.Get
+						return stored.View
 					}
 					return func(id oid.ID) ([]byte, error) { return now.Tx.Get(nil, id) }
 				}}

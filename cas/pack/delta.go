@@ -1,4 +1,4 @@
-package cas
+package pack
 
 import (
 	"bytes"
@@ -9,9 +9,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxDepth bounds the chain of bases behind a delta: 64 lets the whole copies
+// MaxDepth bounds the chain of bases behind a delta: 64 lets the whole copies
 // fade in the mean, and reads at most 64 small blocks.
-const maxDepth = 64
+const MaxDepth = 64
 
 // A delta: uvarint number of bytes that base and object have in common at the
 // start, uvarint of those at the end, and what lies between in the object:
@@ -30,9 +30,8 @@ const (
 	minZstdRun = 64 // below this many bytes a frame saves nothing
 )
 
-// appendDelta appends a delta that makes data from base, unless it would take
-// limit bytes or more.
-func appendDelta(dst, base, data []byte, limit int) (delta []byte, ok bool) {
+// AppendDelta appends a delta that makes data from base. ok is false if that would take limit bytes or more.
+func AppendDelta(dst, base, data []byte, limit int) (delta []byte, ok bool) {
 	if limit <= 0 {
 		return dst, false
 	}
@@ -57,28 +56,28 @@ func appendDelta(dst, base, data []byte, limit int) (delta []byte, ok bool) {
 	return append(dst, to...), true
 }
 
-// applyDelta appends the object that delta makes from base. size is what the
-// table says it must have.
-func applyDelta(dst, base, delta []byte, size int) ([]byte, error) {
-	head, used := uvarint(delta)
+// ApplyDelta appends the object that delta makes from base, which must have size bytes. The object is not checked against its
+// id. Errors: MalformedError.
+func ApplyDelta(dst, base, delta []byte, size int) ([]byte, error) {
+	head, used := Uvarint(delta)
 	if used == 0 || head > uint64(len(base)) {
-		return nil, malformedError("the delta does not fit its base")
+		return nil, MalformedError("the delta does not fit its base")
 	}
 	delta = delta[used:]
-	tail, used := uvarint(delta)
+	tail, used := Uvarint(delta)
 	if used == 0 || tail > uint64(len(base))-head || len(delta) == used {
-		return nil, malformedError("the delta does not fit its base")
+		return nil, MalformedError("the delta does not fit its base")
 	}
 	method, rest := delta[used], delta[used+1:]
 	between := size - int(head) - int(tail)
 	if between < 0 {
-		return nil, malformedError("the delta is longer than its object")
+		return nil, MalformedError("the delta is longer than its object")
 	}
 	dst = append(dst, base[:head]...)
 	switch method {
 	case deltaPlain:
 		if len(rest) != between {
-			return nil, malformedError("the delta does not have its object's length")
+			return nil, MalformedError("the delta does not have its object's length")
 		}
 		dst = append(dst, rest...)
 	case deltaZstd:
@@ -88,12 +87,55 @@ func applyDelta(dst, base, delta []byte, size int) ([]byte, error) {
 			return nil, err
 		}
 		if len(dst)-was != between {
-			return nil, malformedError("the delta does not have its object's length")
+			return nil, MalformedError("the delta does not have its object's length")
 		}
 	default:
-		return nil, malformedError("the delta has an unknown method")
+		return nil, MalformedError("the delta has an unknown method")
 	}
 	return append(dst, base[len(base)-int(tail):]...), nil
+}
+
+// AppendObject appends the object that is stored as data under the entry e, a whole one or a delta. baseOf finds a base as it is
+// stored; its errors are returned. The object is not checked against its id. Errors: MalformedError.
+func AppendObject(dst []byte, e *Entry, data []byte, baseOf func(Prefix) (*Entry, []byte, error)) ([]byte, error) {
+	type step struct {
+		e    *Entry
+		data []byte
+	}
+	chain := []step{{e, data}}
+	for e.Delta {
+		if len(chain) > MaxDepth {
+			return nil, MalformedError("its chain of bases is too long")
+		}
+		base, data, err := baseOf(e.Base)
+		if err != nil {
+			return nil, err
+		}
+		if PrefixOf(base.ID) != e.Base {
+			return nil, MalformedError("another object lies in the place of its base")
+		}
+		e = base
+		chain = append(chain, step{e, data})
+	}
+	// The chain is walked back from the whole copy. Two buffers take turns.
+	whole := chain[len(chain)-1].data
+	var spare [2][]byte
+	for i := len(chain) - 2; i >= 0; i-- {
+		d := chain[i]
+		if i == 0 {
+			return ApplyDelta(slices.Grow(dst, d.e.Size), whole, d.data, d.e.Size)
+		}
+		buf := spare[i%2]
+		if cap(buf) < d.e.Size {
+			buf = make([]byte, 0, d.e.Size+d.e.Size/8)
+		}
+		next, err := ApplyDelta(buf[:0], whole, d.data, d.e.Size)
+		if err != nil {
+			return nil, err
+		}
+		spare[i%2], whole = next, next
+	}
+	return append(dst, whole...), nil
 }
 
 func encodeWithBase(base, data []byte) ([]byte, error) {
@@ -115,7 +157,7 @@ func encodeWithBase(base, data []byte) ([]byte, error) {
 // decodeWithBase appends what a frame decompresses to, which has size bytes.
 func decodeWithBase(dst, base, frame []byte, size int) ([]byte, error) {
 	if !canExpand(len(frame), size) {
-		return nil, malformedError("the delta claims to hold more than its bytes can")
+		return nil, MalformedError("the delta claims to hold more than its bytes can")
 	}
 	// The frame's window reaches back over the base, so that is what must be allowed.
 	window := uint64(windowFor(len(base) + size))
@@ -135,7 +177,7 @@ func decodeWithBase(dst, base, frame []byte, size int) ([]byte, error) {
 	n := len(dst)
 	out, err := dec.DecodeAll(whole, dst[n:n:n+size])
 	if err != nil {
-		return nil, malformedError("the delta cannot be decompressed: " + err.Error())
+		return nil, MalformedError("the delta cannot be decompressed: " + err.Error())
 	}
 	return append(dst, out...), nil // in place: the capacity is there
 }

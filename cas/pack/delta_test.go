@@ -1,4 +1,4 @@
-package cas
+package pack
 
 import (
 	"bytes"
@@ -23,11 +23,11 @@ func TestDeltaMakesTheObjectAgain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		base := text(rapid.Uint64().Draw(t, "seed"), rapid.IntRange(0, 20_000).Draw(t, "size"))
 		data := edit(t, base)
-		delta, ok := appendDelta([]byte("before"), base, data, len(data)*2+1000)
+		delta, ok := AppendDelta([]byte("before"), base, data, len(data)*2+1000)
 		if !ok {
 			t.Fatal("a limit that is never reached was reached")
 		}
-		got, err := applyDelta([]byte("x"), base, delta[6:], len(data))
+		got, err := ApplyDelta([]byte("x"), base, delta[6:], len(data))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,15 +46,15 @@ func TestDeltaOfAnEditIsSmall(t *testing.T) {
 		data []byte
 		most int
 	}{{"one line", line, 40}, {"both ends", two, 150}, {"nothing", base, 8}} {
-		delta, ok := appendDelta(nil, base, c.data, len(c.data))
+		delta, ok := AppendDelta(nil, base, c.data, len(c.data))
 		if !ok || len(delta) > c.most {
 			t.Errorf("%s: %d bytes, want at most %d", c.name, len(delta), c.most)
 		}
-		if got, err := applyDelta(nil, base, delta, len(c.data)); err != nil || !bytes.Equal(got, c.data) {
+		if got, err := ApplyDelta(nil, base, delta, len(c.data)); err != nil || !bytes.Equal(got, c.data) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	if _, ok := appendDelta(nil, base, noise(1, 131_000), 10_000); ok {
+	if _, ok := AppendDelta(nil, base, noise(1, 131_000), 10_000); ok {
 		t.Error("noise has a small delta")
 	}
 }
@@ -68,11 +68,11 @@ func TestDeltaSizes(t *testing.T) {
 		for _, m := range []int{0, 1, 7, 8, 100, 1 << 10, 1 << 20} {
 			base, data := text(1, m), text(2, n)
 			data = append(data, base[m/2:]...)
-			delta, ok := appendDelta(nil, base, data, len(data)*2+1000)
+			delta, ok := AppendDelta(nil, base, data, len(data)*2+1000)
 			if !ok {
 				t.Fatalf("%d over %d", n, m)
 			}
-			if got, err := applyDelta(nil, base, delta, len(data)); err != nil || !bytes.Equal(got, data) {
+			if got, err := ApplyDelta(nil, base, delta, len(data)); err != nil || !bytes.Equal(got, data) {
 				t.Fatalf("%d over %d: %v", n, m, err)
 			}
 		}
