@@ -121,9 +121,6 @@ func (c *copier) fail(err error) {
 
 // block copies what is wanted of a block. Damage ends the repack: repair first.
 func (c *copier) block(w *Writer, ref pack.BlockRef) error {
-	damaged := func(id oid.ID, reason string) error {
-		return &DamagedError{ID: id, Pack: c.pack.name.File(), Offset: ref.Offset, Reason: reason}
-	}
 	b, err := pack.ReadBlock(c.file, c.pack.seed, ref)
 	if err == nil {
 		any := false
@@ -135,21 +132,15 @@ func (c *copier) block(w *Writer, ref pack.BlockRef) error {
 		}
 		err = b.Decompress()
 	}
-	if pack.IsMalformed(err) {
-		return damaged(oid.ID{}, err.Error())
-	}
 	if err != nil {
-		return err
+		return c.pack.damaged(oid.ID{}, ref.Offset, err)
 	}
 	for e, data := range b.All() {
 		if !c.wants(e) {
 			continue
 		}
 		if err := c.object(w, e, data); err != nil {
-			if pack.IsMalformed(err) {
-				err = damaged(e.ID, err.Error())
-			}
-			return err
+			return c.pack.damaged(e.ID, ref.Offset, err)
 		}
 	}
 	return nil

@@ -131,10 +131,7 @@ func (s *Store) get(dst []byte, id oid.ID) ([]byte, error) {
 	if err == nil && oid.Sum(dst[start:]) != id {
 		err = pack.MalformedError("its bytes do not match its id")
 	}
-	if pack.IsMalformed(err) {
-		err = &DamagedError{ID: id, Pack: at.pack.name.File(), Offset: at.Offset, Reason: err.Error()}
-	}
-	return dst, err
+	return dst, at.pack.damaged(id, at.Offset, err)
 }
 
 // baseOf finds the stored form of the base of a delta.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/cas/pack"
 	"github.com/rewind-cli/rewind/cas/vfs"
 )
@@ -300,29 +301,23 @@ func (s *Store) commitRefs(from uint64) ([]commitPlace, error) {
 
 // commitAt reads a commit that is known to lie there.
 func commitAt(w *pack.Walker, at commitPlace) (Commit, error) {
-	damaged := func(reason string) error {
-		return &DamagedError{Pack: at.pack.name.File(), Offset: at.Offset, Reason: reason}
-	}
 	w.At = at.Offset
 	r, err := w.Next()
-	if pack.IsMalformed(err) {
-		return Commit{Seq: at.Seq}, damaged(err.Error())
-	}
 	if err == io.EOF {
-		return Commit{Seq: at.Seq}, damaged("the pack ends before it")
+		err = pack.MalformedError("the pack ends before it")
+	}
+	if err == nil && r.Type != pack.CommitRecord {
+		err = pack.MalformedError("a commit should be here")
+	}
+	var c pack.Commit
+	if err == nil {
+		c, err = pack.ParseCommit(r.Payload)
+	}
+	if err == nil && c.Seq != at.Seq {
+		err = pack.MalformedError("another commit is here")
 	}
 	if err != nil {
-		return Commit{Seq: at.Seq}, err
-	}
-	if r.Type != pack.CommitRecord {
-		return Commit{Seq: at.Seq}, damaged("a commit should be here")
-	}
-	c, err := pack.ParseCommit(r.Payload)
-	if err != nil {
-		return Commit{Seq: at.Seq}, damaged(err.Error())
-	}
-	if c.Seq != at.Seq {
-		return Commit{Seq: at.Seq}, damaged("another commit is here")
+		return Commit{Seq: at.Seq}, at.pack.damaged(oid.ID{}, at.Offset, err)
 	}
 	return Commit{Seq: c.Seq, Payload: slices.Clone(c.Data), Position: positionOf(at.pack.name, r, c)}, nil
 }

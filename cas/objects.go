@@ -77,17 +77,14 @@ func (s *Store) eachTable(p *packFile, from int, lenient bool, visit func(pack.B
 	s.mu.RUnlock()
 	for _, ref := range blocks[min(from, len(blocks)):] {
 		b, err := p.table(ref)
-		if pack.IsMalformed(err) {
-			if lenient {
-				continue
-			}
-			return &DamagedError{Pack: p.name.File(), Offset: ref.Offset, Reason: err.Error()}
+		if lenient && pack.IsMalformed(err) {
+			continue
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		if err != nil {
-			return err
+			return p.damaged(oid.ID{}, ref.Offset, err)
 		}
 		if err := visit(ref, &b); err != nil {
 			return err

@@ -148,6 +148,14 @@ func (s *Store) dropIndex(p *packFile) {
 	p.tail = pack.TailFrom(pack.HeaderSize)
 }
 
+// damaged makes a *DamagedError of a pack.MalformedError; other errors stay. id may be zero.
+func (p *packFile) damaged(id oid.ID, offset int64, err error) error {
+	if !pack.IsMalformed(err) {
+		return err
+	}
+	return &DamagedError{ID: id, Pack: p.name.File(), Offset: offset, Reason: err.Error()}
+}
+
 // location is where an object lies.
 type location struct {
 	pack *packFile

@@ -277,11 +277,8 @@ func (s *Store) Info(id oid.ID) (ObjectInfo, error) {
 	if err == nil && (at.Pos >= len(b.Entries) || b.Entries[at.Pos].ID != id) {
 		err = pack.MalformedError("another object lies in its place")
 	}
-	if pack.IsMalformed(err) {
-		return ObjectInfo{}, &DamagedError{ID: id, Pack: at.pack.name.File(), Offset: at.Offset, Reason: err.Error()}
-	}
 	if err != nil {
-		return ObjectInfo{}, err
+		return ObjectInfo{}, at.pack.damaged(id, at.Offset, err)
 	}
 	return infoOf(at.pack, at.BlockRef, &b, at.Pos), nil
 }

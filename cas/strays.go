@@ -9,8 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gofrs/flock"
 	"github.com/rewind-cli/rewind/cas/pack"
+
+	"github.com/gofrs/flock"
 )
 
 // Stray is something in the objects directory or in the mirror that has none of the store's names there. A program that
