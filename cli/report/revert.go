@@ -181,7 +181,7 @@ func printBack(c *app.Call, r *revert.Reverted) {
 	if !r.DryRun && r.Operation != 0 {
 		o.Summary("Undo with: %s", o.Typed("rewind undo"))
 		if r.Back > 0 && len(r.Turns) > 0 {
-			o.Hint("the conversation still contains it; rewind back %d --session %s takes it back there, too", r.Back, app.ShellQuote(ShortSession(r.Turns[0].Session)))
+			o.Hint("the conversation still contains it; rewind back %d --session %s takes it back there, too", r.Back, app.ShellQuote(r.Turns[0].Session))
 		}
 	}
 }
@@ -207,12 +207,17 @@ func TurnsText(turns []work.RevertedTurn, call bool) string {
 	return text
 }
 
-// ShortSession is the beginning of a session's id, which mostly is distinct.
+// ShortSession is the beginning of a session's id that tells it from others of its agent: of a UUID that begins with
+// its time (version 7) all of the time, of an id that begins with a word, or that a script gave, 24 bytes.
 func ShortSession(id string) string {
-	if len(id) > app.ShortID {
-		return id[:app.ShortID]
+	n := app.ShortID
+	switch {
+	case len(id) == 36 && id[14] == '7':
+		n = len("019aab00-1234")
+	case strings.Trim(id[:min(n, len(id))], "0123456789abcdef-") != "":
+		n = 24
 	}
-	return id
+	return strings.ToValidUTF8(id[:min(n, len(id))], "")
 }
 
 // PlaceText names lines of a file.

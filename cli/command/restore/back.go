@@ -23,7 +23,7 @@ import (
 
 func NewBack() *app.Command {
 	var r restoreFlags
-	var withCode, copyText bool
+	var copyText bool
 	return &app.Command{
 		Name:  "back",
 		Usage: "[n] [--both] [--in-place] [--copy] [--resume] [--dry-run] [--force] [--yes]",
@@ -41,7 +41,7 @@ func NewBack() *app.Command {
 		Exits:   []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
 		MaxArgs: 1,
 		Flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&withCode, "both", false, "restore the files too")
+			f.BoolVar(&r.both, "both", false, "restore the files too")
 			f.BoolVar(&r.inPlace, "in-place", false, "rewrite the conversation, after a backup, instead of forking it")
 			f.BoolVar(&copyText, "copy", false, "copy the prompts to the clipboard")
 			f.BoolVar(&r.resume, "resume", false, "run the command that opens the forked conversation")
@@ -58,12 +58,12 @@ func NewBack() *app.Command {
 				}
 				n = int(v)
 			}
-			return runBack(ctx, c, &r, n, withCode, copyText)
+			return runBack(ctx, c, &r, n, copyText)
 		},
 	}
 }
 
-func runBack(ctx context.Context, c *app.Call, r *restoreFlags, n int, withCode, copyText bool) error {
+func runBack(ctx context.Context, c *app.Call, r *restoreFlags, n int, copyText bool) error {
 	p, err := c.Open(ctx)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func runBack(ctx context.Context, c *app.Call, r *restoreFlags, n int, withCode,
 	if c.Out.Interactive() && !r.yes && !r.dryRun {
 		o.Confirm = func(plan *restore.Restored) (bool, error) { return report.Confirm(c, plan) }
 	}
-	done, err := restore.Back(ctx, p, restore.BackOptions{Session: s, N: n, Both: withCode, Restore: o})
+	done, err := restore.Back(ctx, p, restore.BackOptions{Session: s, N: n, Both: r.both, Restore: o})
 	if err != nil {
 		return hintFiles(c, err, n)
 	}
@@ -85,7 +85,7 @@ func runBack(ctx context.Context, c *app.Call, r *restoreFlags, n int, withCode,
 	if copyText && !r.dryRun {
 		copyPrompt(ctx, c, strings.Join(reversed(done.Prompts), "\n\n"))
 	}
-	if done.Older && withCode {
+	if done.Older && r.both {
 		c.Out.Warn("no checkpoint was taken at that prompt: the files are those of %s, from before an earlier one", rows.Called(c, done.Checkpoint))
 	}
 	if done.Without != nil {

@@ -25,6 +25,7 @@ type restoreFlags struct {
 	dryRun, force, yes    bool
 	glob                  bool // of those that take paths
 	patch                 bool // restore: hunk by hunk
+	both                  bool // back: the files too
 	to                    int  // undo: the operation's number, 0 for none
 }
 
@@ -127,8 +128,13 @@ func typedArgs(c *app.Call, r *restoreFlags) string {
 	if r.to > 0 {
 		words = append(words, "--to", strconv.Itoa(r.to))
 	}
-	if r.inPlace {
-		words = append(words, "--in-place")
+	for _, f := range []struct {
+		given bool
+		flag  string
+	}{{r.both, "--both"}, {r.codeOnly, "--code-only"}, {r.contextOnly, "--context-only"}, {r.inPlace, "--in-place"}} {
+		if f.given {
+			words = append(words, f.flag)
+		}
 	}
 	return withPaths(c, words)
 }

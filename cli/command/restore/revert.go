@@ -168,7 +168,7 @@ func otherSelector(ctx context.Context, c *app.Call, p *project.Project, err err
 		return app.Hinted(err, "a call goes after --tool: rewind revert --tool "+app.ShellQuote(arg))
 	}
 	if s, serr := session.Choose(ctx, p, arg); serr == nil {
-		return app.Hinted(err, "a session goes after --session: rewind revert --session "+app.ShellQuote(report.ShortSession(s.ID)))
+		return app.Hinted(err, "a session goes after --session: rewind revert --session "+app.ShellQuote(s.ID))
 	}
 	dir, derr := app.RootPath(p.Root(), c.Env.Dir, filepath.Clean(arg))
 	if derr != nil {
