@@ -54,7 +54,7 @@ func SamePrompt(db *manifest.DB, older, newer *manifest.Checkpoint) (bool, error
 		if c.Seq <= older.Seq {
 			break
 		}
-		windows, _ := manifest.ParseWindows(c.Windows) // verify tells of what is damaged
+		windows, _ := manifest.ParseWindows(c.Windows) // verify reports what is damaged
 		for _, w := range windows {
 			if w.Session != older.Session || w.Agent != older.Agent || !w.Time.After(from) || !w.Time.Before(until) {
 				continue
@@ -91,7 +91,7 @@ func SamePrompt(db *manifest.DB, older, newer *manifest.Checkpoint) (bool, error
 func PromptTime(c *manifest.Checkpoint) time.Time {
 	windows, err := manifest.ParseWindows(c.Windows)
 	if err != nil {
-		return c.Time // verify tells of that
+		return c.Time // verify reports that
 	}
 	for _, w := range slices.Backward(windows) {
 		if w.Edge == manifest.WindowPrompt && w.Session == c.Session && w.PromptID == c.PromptID && w.Time.Before(c.Time) {

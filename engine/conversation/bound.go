@@ -68,7 +68,7 @@ func PointsOf(db *manifest.DB, lineage []string, has map[string]bool) (points []
 // ByEvent finds the checkpoint that an agent bound to an event of a session, or of one that it came
 // from; else the oldest of a prompt or a tool call, since they name the state before, or the newest at
 // a place in the conversation.
-func ByEvent(p *project.Project, db *manifest.DB, spec, id, event string) (project.Listed, error) {
+func ByEvent(db *manifest.DB, spec, id, event string) (project.Listed, error) {
 	if id == "" || event == "" {
 		return project.Listed{}, &project.NoCheckpointError{Spec: spec}
 	}

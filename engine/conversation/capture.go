@@ -53,7 +53,7 @@ func Capture(ctx context.Context, p *project.Project, tx *commit.Tx, generation 
 	if t.Session == "" || !filepath.IsAbs(t.Transcript) || !transcript.Supported(agent) {
 		return &Captured{}, nil, nil
 	}
-	store := &store{Ctx: ctx, get: tx.Get, Writer: tx.Writer()}
+	store := &store{ctx: ctx, get: tx.Get, writer: tx.Writer()}
 	held, err := heldConversation(ctx, p, t, generation)
 	if err != nil {
 		return nil, nil, err
@@ -61,7 +61,7 @@ func Capture(ctx context.Context, p *project.Project, tx *commit.Tx, generation 
 	var problems []problem.Problem
 	capture := transcript.Capture{Store: store, Agent: agent, File: t.Transcript, Previous: held.Content, PreviousLeaf: held.Leaf, OnlyJSON: true}
 	got, err := capture.Run()
-	if ferr := store.Writer.Flush(); err == nil {
+	if ferr := store.writer.Flush(); err == nil {
 		err = ferr
 	}
 	if ctx.Err() != nil {
@@ -152,25 +152,23 @@ func NoteHeld(ctx context.Context, p *project.Project, t Trigger, held *account.
 	_ = account.UpdateSession(ctx, p.Env, t.Agent, t.Session, func(s *account.SessionState) { s.Held = held })
 }
 
-// store keeps transcripts in a transaction: a segment is one object, a
-// long one a list of chunks, so that neither time nor memory depend on how long
-// it is. Bytes that look like a list are always stored as the chunks of one:
-// so what reads as a list is one.
+// store keeps transcripts in a transaction. A segment is one object, or a list of chunks if it is long, so that neither
+// time nor memory depend on its length. Bytes that look like a list are stored as the chunks of one, so that what can be
+// read as a list always is one.
 type store struct {
-	Ctx    context.Context
+	ctx    context.Context
 	get    func([]byte, oid.ID) ([]byte, error)
-	Writer *cas.Writer // nil: for reading only
+	writer *cas.Writer // nil: for reading only
 }
 
-// StoreIn are the conversations that objects hold: get reads those, writer puts
-// new ones; nil: for reading only.
+// StoreIn gives access to the conversations that objects hold: get reads objects, writer puts new ones; nil: for reading only.
 func StoreIn(ctx context.Context, get func([]byte, oid.ID) ([]byte, error), writer *cas.Writer) transcript.Store {
-	return &store{Ctx: ctx, get: get, Writer: writer}
+	return &store{ctx: ctx, get: get, writer: writer}
 }
 
 // Put stages all bytes of r.
 func (s *store) Put(r io.Reader) (oid.ID, int64, error) {
-	r = &endingReader{s.Ctx, r}
+	r = cancellable{s.ctx, r}
 	data, err := io.ReadAll(io.LimitReader(r, commit.ChunkedSize+1))
 	if err != nil {
 		return oid.ID{}, 0, err
@@ -178,11 +176,11 @@ func (s *store) Put(r io.Reader) (oid.ID, int64, error) {
 	if len(data) <= commit.ChunkedSize {
 		if _, err := cas.ParseList(data); err != nil {
 			id := oid.Sum(data)
-			_, err := s.Writer.Put(id, data, oid.ID{})
+			_, err := s.writer.Put(id, data, oid.ID{})
 			return id, int64(len(data)), err
 		}
 	}
-	id, list, err := s.Writer.PutFile(io.MultiReader(bytes.NewReader(data), r))
+	id, list, err := s.writer.PutFile(io.MultiReader(bytes.NewReader(data), r))
 	return id, list.Size, err
 }
 
@@ -196,19 +194,6 @@ func (s *store) Get(id oid.ID) (io.ReadCloser, error) {
 		return io.NopCloser(&project.ChunkReader{Get: s.get, Chunks: list.Chunks}), nil
 	}
 	return io.NopCloser(bytes.NewReader(data)), nil
-}
-
-// endingReader ends with its context.
-type endingReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (r *endingReader) Read(b []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.r.Read(b)
 }
 
 // storeOf reads the conversations that checkpoints hold: it is for

@@ -7,8 +7,8 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// firstCall reports whether a checkpoint was taken before the first call of the prompt's turn that could change files, where
-// no hook told of the prompt: what the person did before the prompt is in it, and nothing of the agent's.
+// firstCall is for prompts that no hook reported. It reports whether a checkpoint was taken right before the first call of the
+// prompt's turn that could change files: such a checkpoint has what the person did before the prompt, and nothing of the agent.
 func (w *promptSearch) firstCall(db *manifest.DB, c manifest.Checkpoint) (bool, error) {
 	if c.Kind != manifest.PreTool || c.Transcript == nil || c.Session != w.session || c.Time.Before(w.restore) {
 		return false, nil
@@ -17,7 +17,7 @@ func (w *promptSearch) firstCall(db *manifest.DB, c manifest.Checkpoint) (bool, 
 	if !ok || i < w.at || slices.ContainsFunc(w.x.Lines[w.at+1:i+1], func(l transcript.Line) bool { return l.Prompt && !l.Side }) {
 		return false, nil
 	}
-	calls := 0 // that began or ended since the prompt, as far as hooks told
+	calls := 0 // that began or ended since the prompt, by the windows of hooks
 	for l, err := range db.Checkpoints(manifest.Query{Before: c.Seq + 1, All: true}) {
 		if err != nil {
 			return false, err
@@ -27,7 +27,7 @@ func (w *promptSearch) firstCall(db *manifest.DB, c manifest.Checkpoint) (bool, 
 				return calls == 1, nil // its own
 			}
 		}
-		windows, _ := manifest.ParseWindows(l.Windows) // verify tells of what is damaged
+		windows, _ := manifest.ParseWindows(l.Windows) // verify reports what is damaged
 		for _, l := range windows {
 			if l.Session == c.Session && l.Agent == c.Agent && (l.Edge == manifest.WindowOpen || l.Edge == manifest.WindowClose) {
 				calls++

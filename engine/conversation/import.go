@@ -26,7 +26,7 @@ type Import struct {
 
 // NewImport begins to put copies into tx. The caller holds the users lock.
 func NewImport(ctx context.Context, p *project.Project, tx *commit.Tx) *Import {
-	return &Import{p: p, store: &store{Ctx: ctx, get: tx.Get, Writer: tx.Writer()}, last: map[[2]string]*manifest.Transcript{}}
+	return &Import{p: p, store: &store{ctx: ctx, get: tx.Get, writer: tx.Writer()}, last: map[[2]string]*manifest.Transcript{}}
 }
 
 // Copy is a transcript that another program kept. What that program says of it is untrusted.
@@ -42,7 +42,7 @@ type NotUnderstoodError struct{ Reason string }
 
 func (e *NotUnderstoodError) Error() string { return e.Reason }
 
-// Knows notes what was imported before: later copies of the session go on from it.
+// Knows notes what was imported before: later copies of the session continue it.
 func (m *Import) Knows(t *manifest.Transcript) {
 	if t != nil {
 		m.last[[2]string{t.Agent, t.Session}] = t
@@ -101,4 +101,4 @@ func (m *Import) read(c Copy) (transcript.Agent, *transcript.Index, error) {
 }
 
 // Flush hands what was put to the transaction, before its commit.
-func (m *Import) Flush() error { return m.store.Writer.Flush() }
+func (m *Import) Flush() error { return m.store.writer.Flush() }

@@ -39,7 +39,7 @@ func (m *Move) Publish() error {
 		}
 	}
 	if m.copied != nil {
-		// An undo leaves it: the person may go on in it.
+		// An undo leaves it, because the person may continue in it.
 		if err := m.copied.Publish(); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
@@ -74,7 +74,7 @@ func (m *Move) Close() {
 		if s != nil && i >= m.done {
 			s.Discard()
 		}
-		// A backup of what was not touched after all is of no use to anybody.
+		// A backup of a file that was not changed is not needed.
 		if f := m.line.Files[i]; f.Backup != "" && m.done == 0 {
 			os.Remove(StoreFile(m.r.Project, f.Backup))
 		}
@@ -82,7 +82,7 @@ func (m *Move) Close() {
 }
 
 // putBack brings files from after to before an operation that failed or
-// crashed. What holds neither is left alone: somebody wrote to it.
+// crashed. A file with other content stays, because another program wrote to it.
 func (r *mover) putBack(files []project.MovedFile) error {
 	var errs []error
 	for _, f := range files {

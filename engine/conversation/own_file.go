@@ -212,7 +212,7 @@ func linkRefused(link, to, why, next string) error {
 const forkInstead = "leave out --in-place: a fork is a session of its own"
 
 // refuseReferred refuses to shorten a transcript that forks of the agent's own
-// making refer to: they could not be opened any more. Nor is one rewritten that the agent does not go on in.
+// making refer to: they could not be opened any more. It also refuses if the agent continues in a later transcript.
 func (r *mover) refuseReferred(at *cutPoint) error {
 	if _, err := os.Lstat(at.file); r.Force || err != nil || !transcript.Referred(at.agent) {
 		return nil // what is gone comes back

@@ -59,7 +59,7 @@ func (r *mover) until(at *cutPoint) time.Time {
 	return r.Target.Time
 }
 
-// placeOf finds where the conversation stood at a checkpoint. What is exact (a
+// placeOf finds the end of the conversation at a checkpoint. What is exact (a
 // prompt's or a tool call's id) is looked for in all copies before what the hook
 // saw at the time counts, since the file lagged behind.
 // Errors: *NoConversationError.
@@ -80,12 +80,11 @@ func placeOf(ctx context.Context, p *project.Project, c manifest.Checkpoint) (*c
 		var found *cutPoint
 		err := v.sources(func(s *conversationSource) bool {
 			leaf, err := cut(s.index, c)
-			var nothing *transcript.NothingBeforeError
 			switch {
 			case err == nil:
 				found = &cutPoint{v, s, leaf}
 				return false
-			case errors.As(err, &nothing):
+			case errors.As(err, new(*transcript.NothingBeforeError)):
 				failure = err
 				return false
 			case failure == nil:
@@ -93,14 +92,13 @@ func placeOf(ctx context.Context, p *project.Project, c manifest.Checkpoint) (*c
 			}
 			return true
 		})
-		var nothing *transcript.NothingBeforeError
 		if err != nil {
 			return nil, err
 		}
 		if found != nil {
 			return found, nil
 		}
-		if errors.As(failure, &nothing) {
+		if errors.As(failure, new(*transcript.NothingBeforeError)) {
 			break
 		}
 	}
@@ -112,15 +110,12 @@ func placeOf(ctx context.Context, p *project.Project, c manifest.Checkpoint) (*c
 
 // noPlace turns what transcripts say into the engine's error.
 func noPlace(checkpoint string, err error) error {
-	var nothing *transcript.NothingBeforeError
-	var strange *transcript.FormatError
-	var gone *transcript.NoEventError
 	switch {
-	case errors.As(err, &nothing):
+	case errors.As(err, new(*transcript.NothingBeforeError)):
 		return &NoConversationError{Checkpoint: checkpoint, Reason: "this is the session's first prompt, and no earlier conversation exists", Before: true, Err: err}
-	case errors.As(err, &strange):
+	case errors.As(err, new(*transcript.FormatError)):
 		return &NoConversationError{Checkpoint: checkpoint, Reason: problem.Text(err), Err: err}
-	case errors.As(err, &gone):
+	case errors.As(err, new(*transcript.NoEventError)):
 		return &NoConversationError{Checkpoint: checkpoint, Reason: "the place was not found: " + problem.Text(err), Err: err}
 	}
 	return err
@@ -144,15 +139,14 @@ func promptCut(x *transcript.Index, c manifest.Checkpoint) (string, error) {
 	}
 	for _, i := range said {
 		if c.PromptID != "" && x.Lines[i].PromptID == c.PromptID {
-			// It was typed while the agent worked: it belongs to the running
-			// turn. The file was behind: messages from before that time belong before it.
+			// It was typed while the agent worked, and belongs to the running turn. The messages that are
+			// older than the checkpoint come before it, also where the file was written later.
 			return x.At(saidBy(x, c.Transcript.EventID, c.Time))
 		}
 	}
 	if c.PromptID != "" {
 		leaf, err := x.BeforePromptID(x.Leaf(), c.PromptID)
-		var gone *transcript.NoEventError
-		if !errors.As(err, &gone) {
+		if !errors.As(err, new(*transcript.NoEventError)) {
 			return leaf, err
 		}
 	}
@@ -221,7 +215,7 @@ func saidBy(x *transcript.Index, leaf string, at time.Time) string {
 	return leaf
 }
 
-// placeAt finds where a session's conversation stood at a time.
+// placeAt finds the end of a session's conversation at a time.
 func placeAt(ctx context.Context, p *project.Project, s *session.Info, at time.Time) (*cutPoint, error) {
 	v, err := conversationOf(ctx, p, s.Agent, s.ID, s.Path, nil)
 	if err != nil {

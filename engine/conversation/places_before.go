@@ -9,11 +9,10 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// PlacesBefore finds where a session's conversation stood before each of its prompts, by the sequence numbers of
-// their checkpoints: the event before them, which keeps its id in a fork, or for the first prompt the session's own
-// beginning. Prompts with the same place were typed at the same point, also where a client branched
-// within one transcript. What is not found in any copy of the transcript is left out. All prompts
-// are of that session. The caller holds the users lock.
+// PlacesBefore finds the place in a session's conversation before each of its prompts. The keys are the sequence numbers of
+// the prompts' checkpoints. A place is the event before the prompt, which keeps its id in a fork, or for the first prompt the
+// session's beginning: prompts with equal places were typed at the same point, also where a client branched within one
+// transcript. A prompt that no copy of the transcript has gets no place. The caller holds the users lock.
 func PlacesBefore(ctx context.Context, p *project.Project, agent, session string, prompts []manifest.Checkpoint) (map[uint64]string, error) {
 	places := map[uint64]string{}
 	if !transcript.Supported(transcript.Agent(agent)) {
@@ -62,11 +61,10 @@ func placesIn(ctx context.Context, p *project.Project, agent, session, file stri
 					leaf = base.leaf // it was typed there, in the file before
 				}
 			}
-			var nothing *transcript.NothingBeforeError
 			switch {
 			case err == nil:
 				places[c.Seq] = "event " + leaf
-			case errors.As(err, &nothing):
+			case errors.As(err, new(*transcript.NothingBeforeError)):
 				places[c.Seq] = "begin " + session
 			default:
 				continue

@@ -314,8 +314,8 @@ func (w *promptSearch) justBefore(c manifest.Checkpoint) bool {
 	return len(w.earlier) > 0 || w.own[c.Session]
 }
 
-// placed tells by the place of a checkpoint in the transcript whether it was taken right before the prompt: the clock of
-// what wrote the lines may be another one. known is false where the place does not decide.
+// placed reports whether a checkpoint was taken right before the prompt, by its place in the transcript: times do not prove
+// it, because the lines can be written by another clock. known is false if the place does not decide it.
 func (w *promptSearch) placed(c manifest.Checkpoint) (before, known bool) {
 	t := c.Transcript
 	if t == nil || c.Session != w.session || t.EventID == "" && int64(t.Offset) > w.line.Offset {

@@ -30,7 +30,7 @@ const (
 
 // Moved is what became of a conversation.
 type Moved struct {
-	Agent, Session string // the session to go on with; "" after a fork was removed
+	Agent, Session string // the session to continue; "" after a fork was removed
 	From           string // session that a fork was made of
 	File           string // its transcript
 	Resume         string // shell command that opens it, "" where there is nothing to open

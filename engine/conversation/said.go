@@ -32,8 +32,7 @@ const (
 // conversation. None where the checkpoint holds no conversation. Errors as Open.
 func Said(ctx context.Context, p *project.Project, c manifest.Checkpoint, limit int) ([]Saying, error) {
 	r, err := Open(ctx, p, c)
-	var none *NoConversationError
-	if errors.As(err, &none) {
+	if errors.As(err, new(*NoConversationError)) {
 		return nil, nil
 	}
 	if err != nil {

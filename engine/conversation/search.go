@@ -143,8 +143,7 @@ func searchSession(ctx context.Context, p *project.Project, checkpoints []manife
 func searchSince(ctx context.Context, p *project.Project, checkpoints []manifest.Checkpoint, line func(string) (string, bool)) ([]Found, error) {
 	newest := checkpoints[0]
 	said, _, err := TalkSince(ctx, p, newest, TalkOptions{})
-	var damaged *account.DamagedStoreError
-	if err != nil && !errors.As(err, &damaged) {
+	if err != nil && !errors.As(err, new(*account.DamagedStoreError)) {
 		return nil, err
 	}
 	belongs := append([]manifest.CheckpointID{newest.ID}, promptOf(checkpoints)...)

@@ -14,6 +14,7 @@ import (
 	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -106,23 +107,13 @@ func conversationOf(ctx context.Context, p *project.Project, agent, session, fil
 
 // begins reports whether the live file begins with what is held.
 func (v *copies) begins(content oid.ID) (bool, error) {
-	data, err := v.p.Store.Get(nil, content)
+	held, err := session.HeldCursor(v.p, content)
 	if err != nil {
-		return false, v.p.Classify(err)
+		return false, err
 	}
-	list, err := transcript.ParseList(data)
-	if err != nil {
-		return false, &account.DamagedStoreError{What: "a conversation", Err: err}
-	}
-	f, info, err := vfs.OpenRegular(v.file, 0)
-	if err != nil {
-		v.noteUnread(err)
-		return false, nil // the file is gone, or not ours to read: the store has it
-	}
-	defer f.Close()
-	plan, err := transcript.NewPlan(list.Cursor, f, info.Size(), true)
-	v.noteUnread(err)
-	return err == nil && (plan.Change == transcript.Same || plan.Change == transcript.Grown), nil
+	change, err := transcript.ChangeSince(held, v.file)
+	v.noteUnread(err) // the store has what is in a file that is gone, or that may not be read
+	return err == nil && (change == transcript.Same || change == transcript.Grown), nil
 }
 
 // noteUnread notes a failure of the system at the live file.
@@ -146,9 +137,8 @@ func (v *copies) sources(yield func(*conversationSource) bool) error {
 	for i, get := range order {
 		if i == len(v.read) {
 			s, err := get()
-			var strange *transcript.FormatError
 			switch {
-			case errors.As(err, &strange):
+			case errors.As(err, new(*transcript.FormatError)):
 				v.strange = err
 			case errors.Is(err, fs.ErrNotExist), err != nil && err == v.unread:
 			case err != nil:
@@ -182,8 +172,7 @@ func (v *copies) live() (_ *conversationSource, err error) {
 func (v *copies) captured(id oid.ID) (*conversationSource, error) {
 	held, err := transcript.Open(storeOf(v.ctx, v.p), id)
 	if err != nil {
-		var damaged *transcript.DamagedError
-		if errors.As(err, &damaged) {
+		if errors.As(err, new(*transcript.DamagedError)) {
 			err = &account.DamagedStoreError{What: "a conversation", Err: err}
 		}
 		return nil, err

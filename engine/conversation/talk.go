@@ -35,17 +35,12 @@ type TalkOptions struct {
 // is, without what a client keeps beside it. Earlier reports whether there is more before the first. None where the
 // checkpoint holds no conversation. Errors: those of Open, and *transcript.FormatError.
 func Talk(ctx context.Context, p *project.Project, c manifest.Checkpoint, o TalkOptions) (all []Message, earlier bool, err error) {
-	r, err := Open(ctx, p, c)
-	var none *NoConversationError
-	if errors.As(err, &none) {
+	x, err := indexOf(ctx, p, c)
+	if errors.As(err, new(*NoConversationError)) {
 		return nil, false, nil
 	}
 	if err != nil {
 		return nil, false, err
-	}
-	x, err := transcript.Read(transcript.Agent(c.Transcript.Agent), cancellable{ctx, r})
-	if err = errors.Join(err, r.Close()); err != nil {
-		return nil, false, p.Classify(err)
 	}
 	leaf := c.Transcript.EventID
 	if _, ok := x.Line(leaf); !ok {
@@ -55,7 +50,8 @@ func Talk(ctx context.Context, p *project.Project, c manifest.Checkpoint, o Talk
 	if err != nil {
 		return nil, false, err
 	}
-	if r, err = Open(ctx, p, c); err != nil {
+	r, err := Open(ctx, p, c)
+	if err != nil {
 		return nil, false, err
 	}
 	defer r.Close()
@@ -76,30 +72,58 @@ func (c cancellable) Read(b []byte) (int, error) {
 	return c.r.Read(b)
 }
 
+// indexOf reads the index of what a checkpoint holds of a conversation.
+func indexOf(ctx context.Context, p *project.Project, c manifest.Checkpoint) (*transcript.Index, error) {
+	r, err := Open(ctx, p, c)
+	if err != nil {
+		return nil, err
+	}
+	x, err := transcript.Read(transcript.Agent(c.Transcript.Agent), cancellable{ctx, r})
+	return x, p.Classify(errors.Join(err, r.Close()))
+}
+
+// messageReader reads messages of a transcript, in the order of their lines.
+type messageReader struct {
+	agent transcript.Agent
+	in    *bufio.Reader
+	at    int64 // of the next byte
+}
+
+func newMessageReader(agent transcript.Agent, r io.Reader) *messageReader {
+	return &messageReader{agent: agent, in: bufio.NewReaderSize(r, 256<<10)}
+}
+
+// read gives the message of a line. It has no parts where the line says nothing.
+func (r *messageReader) read(l *transcript.Line) (Message, error) {
+	m := Message{Event: l.ID, Time: l.Time, Prompt: l.Prompt, PromptID: l.PromptID}
+	if _, err := io.CopyN(io.Discard, r.in, l.Offset-r.at); err != nil {
+		return m, err
+	}
+	data := make([]byte, l.Length)
+	if _, err := io.ReadFull(r.in, data); err != nil {
+		return m, err
+	}
+	r.at = l.Offset + l.Length
+	m.Parts = transcript.Speech(r.agent, data)
+	return m, nil
+}
+
 // talkOf reads the lines.
 func talkOf(r io.Reader, x *transcript.Index, lines []int, o TalkOptions) (all []Message, earlier bool, err error) {
-	in := bufio.NewReaderSize(r, 256<<10)
-	var at int64
+	in := newMessageReader(x.Agent, r)
 	n := 0
 	for _, i := range lines {
-		l := &x.Lines[i]
-		if _, err := in.Discard(int(l.Offset - at)); err != nil {
+		m, err := in.read(&x.Lines[i])
+		if err != nil {
 			return nil, false, err
 		}
-		data := make([]byte, l.Length)
-		if _, err := io.ReadFull(in, data); err != nil {
-			return nil, false, err
-		}
-		at = l.Offset + l.Length
-		parts := transcript.Speech(x.Agent, data)
-		if len(parts) == 0 {
+		if len(m.Parts) == 0 {
 			continue
 		}
-		n++
-		if o.Before > 0 && n >= o.Before {
+		if n++; o.Before > 0 && n >= o.Before {
 			break
 		}
-		m := Message{At: n, Event: l.ID, Time: l.Time, Prompt: l.Prompt, PromptID: l.PromptID, Parts: parts}
+		m.At = n
 		for k := range m.Parts {
 			text := &m.Parts[k].Text
 			if o.MaxText > 0 && len(*text) > o.MaxText {

@@ -1,10 +1,8 @@
 package conversation
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 
@@ -55,9 +53,8 @@ func TalkBranches(ctx context.Context, p *project.Project, checkpoints []manifes
 		if err == nil {
 			err = s.read(ctx, p, &numbered, each)
 		}
-		var form *transcript.FormatError
 		switch {
-		case project.IsDamage(err), errors.As(err, &form):
+		case project.IsDamage(err), errors.As(err, new(*transcript.FormatError)):
 			out.Unread++
 			out.At[left[0]].Branch = -1
 			rest = left[1:]
@@ -83,12 +80,7 @@ type talkEnd struct{ checkpoint, tip, line int }
 
 // place finds the checkpoints whose places are in the transcript, and gives the others. The first of left is in it.
 func (s *talkSource) place(ctx context.Context, p *project.Project, all []manifest.Checkpoint, left []int) (rest []int, err error) {
-	r, err := Open(ctx, p, s.c)
-	if err != nil {
-		return nil, p.Classify(err)
-	}
-	s.x, err = transcript.Read(transcript.Agent(s.c.Transcript.Agent), cancellable{ctx, r})
-	if err = errors.Join(err, r.Close()); err != nil {
+	if s.x, err = indexOf(ctx, p, s.c); err != nil {
 		return nil, p.Classify(err)
 	}
 	number := make(map[string]int, len(s.x.Lines))
@@ -141,30 +133,24 @@ func (s *talkSource) read(ctx context.Context, p *project.Project, numbered *int
 		return p.Classify(err)
 	}
 	defer r.Close()
-	in := bufio.NewReaderSize(cancellable{ctx, r}, 256<<10)
-	var at int64
+	in := newMessageReader(s.x.Agent, cancellable{ctx, r})
 	said := make([]int, len(s.x.Lines)) // numbers of messages, from 1
 	for i := range s.x.Lines {
-		l := &s.x.Lines[i]
 		if !wanted[i] {
 			continue
 		}
-		if _, err := io.CopyN(io.Discard, in, l.Offset-at); err != nil {
+		m, err := in.read(&s.x.Lines[i])
+		if err != nil {
 			return p.Classify(err)
 		}
-		data := make([]byte, l.Length)
-		if _, err := io.ReadFull(in, data); err != nil {
-			return p.Classify(err)
-		}
-		at = l.Offset + l.Length
-		parts := transcript.Speech(s.x.Agent, data)
-		if len(parts) == 0 {
+		if len(m.Parts) == 0 {
 			continue
 		}
-		for k := range parts {
-			parts[k].Text = strings.Clone(parts[k].Text)
+		for k := range m.Parts {
+			m.Parts[k].Text = strings.Clone(m.Parts[k].Text)
 		}
-		if err := each(*numbered, Message{At: *numbered, Event: l.ID, Time: l.Time, Prompt: l.Prompt, PromptID: l.PromptID, Parts: parts}); err != nil {
+		m.At = *numbered
+		if err := each(m.At, m); err != nil {
 			return err
 		}
 		*numbered++

@@ -8,8 +8,8 @@ import (
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/cas/vfs"
-	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -50,20 +50,16 @@ func TalkSince(ctx context.Context, p *project.Project, c manifest.Checkpoint, o
 		return nil, true, err
 	}
 	defer release()
-	data, err := p.Store.Get(nil, t.Content)
+	held, err := session.HeldCursor(p, t.Content)
 	if err != nil {
-		return nil, true, p.Classify(err)
-	}
-	list, err := transcript.ParseList(data)
-	if err != nil {
-		return nil, true, &account.DamagedStoreError{What: "a conversation", Err: err}
+		return nil, true, err
 	}
 	f, info, err := vfs.OpenRegular(t.Path, 0)
 	if err != nil {
 		return nil, true, nil // what is held is all that there is
 	}
 	defer f.Close()
-	all, whole = since(ctx, f, info, list.Cursor, t, o)
+	all, whole = since(ctx, f, info, held, t, o)
 	return all, whole, ctx.Err()
 }
 
@@ -89,7 +85,7 @@ func since(ctx context.Context, f *os.File, info os.FileInfo, held transcript.Cu
 	if err != nil {
 		return nil, false
 	}
-	if here, ok := x.Line(t.EventID); ok { // it may go on from another place: then nothing came after this one
+	if here, ok := x.Line(t.EventID); ok { // if the conversation continues from another place, nothing came after this one
 		on := false
 		for _, i := range lines {
 			on = on || x.Lines[i].ID == here.ID

@@ -11,8 +11,9 @@ import (
 
 // prepareMoveBack prepares to take back what an operation did to a conversation, nil if it did
 // nothing. before are the operations that it came after and that hold still, the newest last, and above
-// those that came after it and hold: the session to go on with is where they left the conversation.
-// A fork that somebody wrote to stays; a file rewritten in place that changed since is refused without force, and copied first with it. Errors: *RefusedError, *AgentRunningError.
+// those that came after it and hold: they say which session the person continues in.
+// A fork that was used since stays. A transcript that was rewritten in place and changed since is refused without force; with
+// force it is copied first. Errors: *RefusedError, *AgentRunningError.
 func (r *mover) prepareMoveBack(op manifest.Operation, before, above []manifest.Operation) (*Move, error) {
 	line, err := r.Moved(op)
 	if err != nil || line == nil {
@@ -43,10 +44,10 @@ func (r *mover) prepareMoveBack(op manifest.Operation, before, above []manifest.
 		m.answer.Session, m.answer.Resume, m.line.Next = line.Session, line.Resume, line.Session
 	case line.InPlace:
 	case appears:
-		err = m.goOnAgain(line, main.File)
+		err = m.toForkAgain(line, main.File)
 	default:
 		if m.line.Was, err = r.left(line, op, above); err == nil {
-			err = m.goOn(op, before, line, main.File)
+			err = m.toOrigin(op, before, line, main.File)
 		}
 	}
 	if err != nil {
@@ -68,8 +69,7 @@ func (r *mover) prepareMoveBack(op manifest.Operation, before, above []manifest.
 	}
 	if main.After != nil {
 		err := m.refuseRunning(line.Session, main.File, "")
-		var running *AgentRunningError
-		if errors.As(err, &running) && !line.InPlace {
+		if errors.As(err, new(*AgentRunningError)) && !line.InPlace {
 			m.stays(line, "is open")
 			return m, nil
 		}

@@ -14,10 +14,10 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// goOn finds the session to continue when the fork of op is gone: the one that it
-// was made of, unless an earlier operation had made another fork of that one, and the
-// old one was not continued meanwhile: the tree is in the state of that fork.
-func (m *Move) goOn(op manifest.Operation, before []manifest.Operation, line *project.MovedLine, fork string) error {
+// toOrigin finds the session to continue after the fork of op is taken away: the session that the fork was made of. If an
+// earlier operation had made another fork of that session, and the session was not used in between, it is that other fork,
+// since the tree is in its state.
+func (m *Move) toOrigin(op manifest.Operation, before []manifest.Operation, line *project.MovedLine, fork string) error {
 	next, err := m.r.earlierFork(op, before, line.From)
 	if err != nil {
 		return err
@@ -28,8 +28,9 @@ func (m *Move) goOn(op manifest.Operation, before []manifest.Operation, line *pr
 	return m.open(line.Agent, line.From, fork, line.Origin)
 }
 
-// goOnAgain finds the session to go on with when a fork is there again: the one that the undo left, if it still is there.
-func (m *Move) goOnAgain(line *project.MovedLine, fork string) error {
+// toForkAgain finds the session to continue after a redo brought a fork back: the session that the undo left, if that is still
+// there, else the fork.
+func (m *Move) toForkAgain(line *project.MovedLine, fork string) error {
 	if line.Was != "" && line.Was != line.Session {
 		if was, err := session.Named(m.r.ctx, m.r.Project, line.Was); err == nil && was.OnDisk {
 			return m.open(line.Agent, line.Was, fork, "")
@@ -91,7 +92,7 @@ func (r *mover) earlierFork(op manifest.Operation, before []manifest.Operation, 
 	return nil, nil
 }
 
-// usedBetween reports whether somebody was at work in a session between two operations.
+// usedBetween reports whether a session was opened or had a prompt between two operations.
 func (r *mover) usedBetween(agent, session string, a, b manifest.Operation) (used bool, err error) {
 	for _, o := range r.Openings() {
 		if o.Agent == agent && o.Session == session && o.Time.After(a.Time) && o.Time.Before(b.Time) {
@@ -111,7 +112,8 @@ func (r *mover) usedBetween(agent, session string, a, b manifest.Operation) (use
 	return used, err
 }
 
-// open goes on with a session, wherever its transcript is now. It lay beside fork; resume opened it.
+// open makes a session the one to continue, wherever its transcript is now. fork is a transcript that lies beside it, and
+// resume the command that opened the session before.
 func (m *Move) open(name, id, fork, resume string) error {
 	r, agent := m.r, transcript.Agent(name)
 	m.answer.Session, m.line.Next = id, id

@@ -68,7 +68,7 @@ func resolve(p *project.Project, db *manifest.DB, spec string) (project.Listed, 
 		return at(p, db, spec, strings.TrimSuffix(when, "}"))
 	}
 	if session, event, ok := strings.Cut(spec, ":"); ok {
-		return conversation.ByEvent(p, db, spec, session, event)
+		return conversation.ByEvent(db, spec, session, event)
 	}
 	if c, ok, err := db.ByName(spec); err != nil || ok {
 		return project.Listed{Checkpoint: c}, err

@@ -1,12 +1,11 @@
 package session
 
 import (
-	"slices"
-
+	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// LineageIn is a session and those that it came from, the nearest first, as the log tells.
+// LineageIn is a session and those that it came from, the nearest first, by the parents that hooks reported.
 func LineageIn(db *manifest.DB, session string) ([]string, error) {
 	parents := map[string]string{}
 	for s, err := range db.Sessions() {
@@ -17,11 +16,7 @@ func LineageIn(db *manifest.DB, session string) ([]string, error) {
 			parents[s.ID] = s.Parent
 		}
 	}
-	family := []string{session}
-	for id := parents[session]; id != "" && !slices.Contains(family, id); id = parents[id] {
-		family = append(family, id)
-	}
-	return family, nil
+	return append([]string{session}, transcript.Ancestors(parents, session)...), nil
 }
 
 // LineageOf is LineageIn for a session whose parent the caller knows: the log may not have a new fork yet.

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 
 	"github.com/rewind-cli/rewind/cas/oid"
-	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/transcript"
@@ -48,7 +47,7 @@ func Files(ctx context.Context, p *project.Project) ([]File, error) {
 			if c.Transcript == nil {
 				continue
 			}
-			state, err := sessionFile(p, c.Transcript.Content, c.Transcript.Path)
+			state, err := stateOf(p, c.Transcript.Content, c.Transcript.Path)
 			if err != nil {
 				return nil, err
 			}
@@ -59,38 +58,39 @@ func Files(ctx context.Context, p *project.Project) ([]File, error) {
 	return out, nil
 }
 
-func sessionFile(p *project.Project, content oid.ID, file string) (FileState, error) {
-	var held transcript.Cursor
-	if content != (oid.ID{}) {
-		data, err := p.Store.Get(nil, content)
-		if err != nil {
-			return "", p.Classify(err)
-		}
-		list, err := transcript.ParseList(data)
-		if err != nil {
-			return "", &account.DamagedStoreError{What: "a conversation", Err: err}
-		}
-		held = list.Cursor
-	}
-	f, info, err := vfs.OpenRegular(file, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		if held.Offset == 0 {
-			return NotWritten, nil
-		}
-		return Gone, nil
-	}
+func stateOf(p *project.Project, content oid.ID, file string) (FileState, error) {
+	held, err := HeldCursor(p, content)
 	if err != nil {
-		return Unreadable, nil
+		return "", err
 	}
-	defer f.Close()
-	plan, err := transcript.NewPlan(held, f, info.Size(), true)
+	change, err := transcript.ChangeSince(held, file)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && held.Offset == 0:
+		return NotWritten, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return Gone, nil
 	case err != nil:
 		return Unreadable, nil
-	case plan.Change == transcript.Same:
+	case change == transcript.Same:
 		return AsCaptured, nil
-	case plan.Change == transcript.Grown:
+	case change == transcript.Grown:
 		return GrownSince, nil
 	}
 	return Rewritten, nil
+}
+
+// HeldCursor reads how far the store holds a transcript; the zero id holds nothing.
+func HeldCursor(p *project.Project, content oid.ID) (transcript.Cursor, error) {
+	if content.IsZero() {
+		return transcript.Cursor{}, nil
+	}
+	data, err := p.Store.Get(nil, content)
+	if err != nil {
+		return transcript.Cursor{}, p.Classify(err)
+	}
+	list, err := transcript.ParseList(data)
+	if err != nil {
+		return transcript.Cursor{}, &account.DamagedStoreError{What: "a conversation", Err: err}
+	}
+	return list.Cursor, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/zeebo/blake3"
 )
 
@@ -50,6 +51,17 @@ type Plan struct {
 	Segment Segment // the new bytes; all of them after Rewritten
 
 	head, tail []byte // the edges before the segment, as they were compared
+}
+
+// ChangeSince says how a transcript differs from what is held of it. It reads both edges of the file.
+func ChangeSince(held Cursor, file string) (Change, error) {
+	f, info, err := vfs.OpenRegular(file, 0)
+	if err != nil {
+		return Missing, err
+	}
+	defer f.Close()
+	plan, err := NewPlan(held, f, info.Size(), true)
+	return plan.Change, err
 }
 
 // NewPlan compares what is held with a file of the given size. Lines are
