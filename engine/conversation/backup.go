@@ -42,10 +42,7 @@ func (r *mover) backUp(file string) (*project.FileSum, string, error) {
 	ext := path.Ext(base)
 	stamp := r.Env.Time().UTC().Format(backupStamp)
 	name := fmt.Sprintf("%s-%s%s", strings.TrimSuffix(base, ext), stamp, ext)
-	s, err := transcript.Stage(filepath.Join(dir, name), false, r.Owner, func(w io.Writer) error {
-		_, err := io.Copy(w, src)
-		return err
-	})
+	s, err := transcript.Stage(filepath.Join(dir, name), false, r.Owner, copyOf(src))
 	if err != nil {
 		return nil, "", err
 	}
@@ -72,6 +69,14 @@ func StoreFile(p *project.Project, name string) string {
 // transcript, "" for none.
 func TranscriptBackup(p *project.Project, op manifest.Operation) string {
 	return StoreFile(p, op.TranscriptBackup)
+}
+
+// copyOf writes all that r has.
+func copyOf(r io.Reader) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.Copy(w, r)
+		return err
+	}
 }
 
 func sumOf(s *transcript.Staged) *project.FileSum {

@@ -6,14 +6,14 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// base is where the transcript ends that a copy of a conversation continues, as the agent's files or the store have it;
-// nil where it continues none, or that transcript is nowhere.
+// base is the end of the transcript that a copy of a conversation continues, from the agent's files or the store; nil if it
+// continues none, or if that transcript is found nowhere.
 func (v *copies) base(s *conversationSource) (*cutPoint, error) {
 	part := s.index.Base.Part
 	if part == "" {
 		return nil, nil
 	}
-	file, session := transcript.PartFile(v.agent, session.AgentHome(v.p), part), ""
+	file, id := transcript.PartFile(v.agent, session.AgentHome(v.p), part), ""
 	if file == "" {
 		err := v.p.Query(v.ctx, func(db *manifest.DB) error {
 			for c, err := range db.Checkpoints(manifest.Query{}) {
@@ -21,7 +21,7 @@ func (v *copies) base(s *conversationSource) (*cutPoint, error) {
 					return err
 				}
 				if t := c.Transcript; t != nil && t.Agent == string(v.agent) && !t.Content.IsZero() && transcript.PartOf(v.agent, t.Path) == part {
-					file, session = t.Path, t.Session
+					file, id = t.Path, t.Session
 					return nil
 				}
 			}
@@ -31,9 +31,9 @@ func (v *copies) base(s *conversationSource) (*cutPoint, error) {
 			return nil, err
 		}
 	} else {
-		session = transcript.SessionOf(v.agent, file)
+		id = transcript.SessionOf(v.agent, file)
 	}
-	b, err := conversationOf(v.ctx, v.p, string(v.agent), session, file, nil)
+	b, err := conversationOf(v.ctx, v.p, string(v.agent), id, file, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -108,9 +108,7 @@ func (at *cutPoint) undone() (texts []string) {
 		if err != nil {
 			return at.reverted()
 		}
-		for _, i := range lines {
-			texts = append(texts, x.Lines[i].Text)
-		}
+		texts = append(texts, textsOf(x, lines)...)
 		if same {
 			break
 		}

@@ -3,7 +3,6 @@ package conversation
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -121,10 +120,7 @@ func (r *mover) stageBackup(file, backup string, want *project.FileSum) (*transc
 	if err := r.makeAgentDir(filepath.Dir(file)); err != nil {
 		return nil, err
 	}
-	s, err := transcript.Stage(file, true, r.agentOwner(), func(w io.Writer) error {
-		_, err := io.Copy(w, src)
-		return err
-	})
+	s, err := transcript.Stage(file, true, r.agentOwner(), copyOf(src))
 	if err != nil {
 		return nil, err
 	}

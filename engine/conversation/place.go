@@ -28,15 +28,19 @@ func (at *cutPoint) reverted() []string {
 	if err != nil {
 		return nil
 	}
-	var texts []string
+	return textsOf(x, lines)
+}
+
+// textsOf are the texts of lines, by their numbers.
+func textsOf(x *transcript.Index, lines []int) (texts []string) {
 	for _, i := range lines {
 		texts = append(texts, x.Lines[i].Text)
 	}
 	return texts
 }
 
-// asked are the prompts that a move goes behind, or else the message that its checkpoint was taken at: it was typed while the
-// agent worked, and is no prompt, but what the person would type again.
+// asked are the prompts that a move takes back. If there is none, it is the message at which the checkpoint was taken: the
+// person typed it while the agent worked, so that it is no prompt, and would type it again.
 func (r *mover) asked(prompts []string) []string {
 	if len(prompts) == 0 && r.Before == nil && r.Target.Kind == manifest.Prompt && r.Target.Prompt != "" {
 		return []string{r.Target.Prompt}

@@ -79,16 +79,13 @@ func BeforePrompt(ctx context.Context, p *project.Project, s *session.Chosen, n 
 	n -= len(unsaid)
 	part := 0
 	for ; n > len(said[part]); part++ {
-		for _, i := range said[part] {
-			found.Prompts = append(found.Prompts, ends[part].source.index.Lines[i].Text)
-		}
+		found.Prompts = append(found.Prompts, textsOf(ends[part].source.index, said[part])...)
 		n -= len(said[part])
 	}
 	end := ends[part]
 	x := end.source.index
-	for _, i := range said[part][:n] {
-		found.Prompts, found.PromptID = append(found.Prompts, x.Lines[i].Text), cmp.Or(x.Lines[i].PromptID, x.Lines[i].ID)
-	}
+	line := &x.Lines[said[part][n-1]]
+	found.Prompts, found.PromptID = append(found.Prompts, textsOf(x, said[part][:n])...), cmp.Or(line.PromptID, line.ID)
 	if leaf, err := x.PromptBefore(end.leaf, n); err != nil {
 		found.failed = noPlace("", err)
 	} else {
@@ -104,9 +101,8 @@ func BeforePrompt(ctx context.Context, p *project.Project, s *session.Chosen, n 
 	return found, nil
 }
 
-// unsaidPrompts are the prompts that a session's checkpoints know of and what is held
-// of its transcript does not, newest first: the agent was killed before more was
-// captured, and has deleted the file since.
+// unsaidPrompts are the prompts that a session's checkpoints have and the stored transcript does not, newest first. That is
+// so if the agent was killed before more was captured, and has deleted its file since.
 func unsaidPrompts(ctx context.Context, p *project.Project, s *session.Chosen, x *transcript.Index) (list []project.Listed, err error) {
 	chain, err := x.Chain(x.Leaf())
 	if err != nil {
@@ -159,11 +155,9 @@ func unsaidPrompts(ctx context.Context, p *project.Project, s *session.Chosen, x
 	return list, err
 }
 
-// promptCheckpoint finds the checkpoint that was taken at one of the given
-// prompts, else the newest of the lineage between the turn before it and it, else the
-// newest of all there: a tree is a tree, whoever worked on it. One from before that
-// turn would take back more than the prompt. A session that the agent itself forked
-// is known to come from another by the lines that both have.
+// promptCheckpoint finds the checkpoint that was taken at one of the given prompts. Without one it takes the newest checkpoint
+// of the lineage between the turn before the prompt and the prompt, else the newest of any session there. An older one would
+// take back more than the prompt. If the agent itself forked a session, the lines that both have show where it comes from.
 func promptCheckpoint(ctx context.Context, p *project.Project, s *session.Chosen, x *transcript.Index, said []int, n int) (*promptSearch, error) {
 	line := &x.Lines[said[n]]
 	want := &promptSearch{session: s.ID, x: x, at: said[n], line: line, text: strings.TrimSpace(line.Text), byID: line.PromptID != "", far: promptSlack, own: map[string]bool{s.ID: true}}

@@ -2,7 +2,6 @@ package conversation
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -30,12 +29,9 @@ func (r *mover) stageSides(at *cutPoint, wanted func(name string) bool) (staged 
 		if err := r.makeAgentDir(filepath.Dir(file)); err != nil {
 			return staged, err
 		}
-		s, err := transcript.Stage(file, false, r.agentOwner(), func(w io.Writer) error {
-			data := held.Reader()
-			defer data.Close()
-			_, err := io.Copy(w, data)
-			return err
-		})
+		data := held.Reader()
+		s, err := transcript.Stage(file, false, r.agentOwner(), copyOf(data))
+		data.Close()
 		if err != nil {
 			return staged, err
 		}

@@ -2,7 +2,6 @@ package conversation
 
 import (
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -150,10 +149,7 @@ func (m *Move) open(name, id, fork, resume string) error {
 		return err
 	}
 	defer src.Close()
-	m.copied, err = transcript.Stage(copied, false, r.agentOwner(), func(w io.Writer) error {
-		_, err := io.Copy(w, src)
-		return err
-	})
+	m.copied, err = transcript.Stage(copied, false, r.agentOwner(), copyOf(src))
 	m.answer.File = copied
 	return err
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -41,7 +42,7 @@ func AgentHome(p *project.Project) transcript.Home {
 	return transcript.Home{Dir: p.Env.Home, Getenv: p.Env.Variable}
 }
 
-// Kept are the files and directories in which agents keep their sessions, see transcript.Kept: they are no files of a project.
+// Kept are the files and directories in which agents keep their sessions (see transcript.Kept). They are not part of a project.
 func Kept(p *project.Project) []string { return transcript.Kept(AgentHome(p)) }
 
 // Transcripts are the files that hooks reported as transcripts, without those that cannot be read.
@@ -51,7 +52,7 @@ func Transcripts(ctx context.Context, p *project.Project) (files []string) {
 			if err != nil {
 				return err
 			}
-			// What an agent says is not taken for more than one file.
+			// The path comes from an agent: only a file that can be a transcript is taken.
 			if file := s.TranscriptPath; filepath.IsAbs(file) && filepath.Ext(file) == ".jsonl" && !account.IsDir(file) {
 				files = append(files, file)
 			}
@@ -81,26 +82,20 @@ func List(ctx context.Context, p *project.Project) ([]Info, error) {
 	for _, s := range list {
 		parents[s.ID] = s.Parent
 	}
-	slices.SortFunc(list, func(a, b Info) int {
-		if c := b.Seen.Compare(a.Seen); c != 0 {
-			return c
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
+	slices.SortFunc(list, func(a, b Info) int { return cmp.Or(b.Seen.Compare(a.Seen), strings.Compare(a.ID, b.ID)) })
+	forks := map[string][]string{}
+	for _, s := range list {
+		forks[s.Parent] = append(forks[s.Parent], s.ID)
+	}
 	for i := range list {
 		s := &list[i]
-		s.Ancestors = transcript.Ancestors(parents, s.ID)
-		for _, other := range list {
-			if other.Parent == s.ID {
-				s.Forks = append(s.Forks, other.ID)
-			}
-		}
+		s.Ancestors, s.Forks = transcript.Ancestors(parents, s.ID), forks[s.ID]
 	}
 	return list, nil
 }
 
-// describeAll looks into the transcripts: of restores, in the agents' directories,
-// and where the log says that one lies.
+// describeAll looks into the transcripts that restores made, those in the agents' directories, and those whose paths the log
+// has.
 func (r *roster) describeAll(p *project.Project) error {
 	describe := func(s *member, d transcript.Session) {
 		s.describe(d)
@@ -134,8 +129,8 @@ func (r *roster) describeAll(p *project.Project) error {
 	return nil
 }
 
-// findParents gives a parent to sessions of unknown origin: where several
-// transcripts begin with the same event, the one that is known for longest.
+// findParents gives a parent to sessions of unknown origin. Of sessions whose transcripts begin with the same event, it is the
+// oldest one.
 func findParents(list []Info) {
 	oldest := map[string]*Info{}
 	for i := range list {
@@ -152,7 +147,7 @@ func findParents(list []Info) {
 	}
 }
 
-// older orders sessions by when they were heard of first.
+// older orders sessions by their first checkpoint, or by their last sign of life if they have none.
 func (s *Info) older(o *Info) bool {
 	born := func(s *Info) time.Time {
 		if n := len(s.Checkpoints); n > 0 {
@@ -160,10 +155,7 @@ func (s *Info) older(o *Info) bool {
 		}
 		return s.Seen
 	}
-	if c := born(s).Compare(born(o)); c != 0 {
-		return c < 0
-	}
-	return s.ID < o.ID
+	return cmp.Or(born(s).Compare(born(o)), strings.Compare(s.ID, o.ID)) < 0
 }
 
 // describe adds what the transcript itself says.
@@ -186,9 +178,8 @@ func (s *Info) describe(d transcript.Session) {
 	}
 }
 
-// Label names the session for a person, "" where nothing is known. The title that
-// a restore gave to a fork counts until its first message: clients carry it
-// on into sessions that have nothing to do with that prompt.
+// Label names the session for a person, "" if nothing is known. The title that a restore gave to a fork counts until the
+// fork's first message, because clients keep it in sessions that have nothing to do with that prompt.
 func (s *Info) Label() string {
 	forked := strings.HasPrefix(s.Title, transcript.ForkPrefix)
 	switch {
@@ -200,5 +191,5 @@ func (s *Info) Label() string {
 	return s.Title
 }
 
-// Lineage is the session and what it came from: whose points it can restore.
+// Lineage is the session and those that it came from, the nearest first. It can go back to points of all of them.
 func (s *Info) Lineage() []string { return append([]string{s.ID}, s.Ancestors...) }

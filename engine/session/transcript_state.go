@@ -11,7 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
-// File says how a session's transcript differs from what is held of it.
+// File says how a session's transcript differs from what the store holds of it.
 type File struct {
 	Agent, Session, Path string
 	State                FileState

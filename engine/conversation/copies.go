@@ -93,14 +93,13 @@ func conversationOf(ctx context.Context, p *project.Project, agent, session, fil
 			v.held = append(v.held, id)
 		}
 	}
-	if near != nil && own != (oid.ID{}) {
-		v.fits, err = v.begins(own)
-	} else if near != nil {
-		v.fits = true // nothing of it was there yet: the file can only have grown
-	} else if newest != (oid.ID{}) {
-		v.fits, err = v.begins(newest)
-	} else {
-		v.fits = true
+	begin := newest
+	if near != nil {
+		begin = own
+	}
+	v.fits = true // where nothing was held yet, the file can only have grown
+	if !begin.IsZero() {
+		v.fits, err = v.begins(begin)
 	}
 	return v, err
 }
@@ -123,9 +122,8 @@ func (v *copies) noteUnread(err error) {
 	}
 }
 
-// sources yields the copies, the best first: the live file if it begins with
-// what is held (at the time of a hook the file lags behind, so that it says
-// more than any capture), then the captures, then a file that was rewritten.
+// sources yields the copies, the best first: the live file if it begins with what is held, then what checkpoints hold, then
+// a file that was rewritten. The live file has more than any capture, because agents write to it after their hooks have run.
 func (v *copies) sources(yield func(*conversationSource) bool) error {
 	order := []func() (*conversationSource, error){v.live}
 	for _, id := range v.held {
@@ -191,7 +189,7 @@ func (s *conversationSource) scan(agent transcript.Agent) error {
 	return err
 }
 
-// nothing is the reason when no copy has anything to say.
+// nothing is the error when no copy could be read.
 func (v *copies) nothing() error {
 	if v.strange != nil {
 		return v.strange
@@ -199,8 +197,8 @@ func (v *copies) nothing() error {
 	return &transcript.NothingBeforeError{}
 }
 
-// best is the copy that has the end of the conversation. The end is not known
-// while the live file is there and cannot be read: what the store has is older.
+// best is the copy that has the end of the conversation. If the live file exists and cannot be read, the end is not known,
+// because what the store has is older.
 func (v *copies) best() (found *conversationSource, err error) {
 	if !v.fits && len(v.read) == 0 {
 		if v.fits, err = v.rewritten(); err != nil {
