@@ -6,5 +6,5 @@
 //     TakeBack removes it again. PrepareMovesBack is that for an undo.
 //
 // The agents' files are read and written by package transcript. A transcript is changed only
-// where the person asked for it in so many words, after a copy.
+// if the person asked for that explicitly, and after a copy.
 package conversation

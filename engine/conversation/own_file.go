@@ -107,8 +107,8 @@ func (at *cutPoint) standsIn(file string) (bool, error) {
 	return hex.EncodeToString(hash.Sum(nil)) == now.Sum, err
 }
 
-// ownFile is the file that a session's transcript is put into: its own, or, where that is
-// gone and the agent does not go by its name, one that its clean-up leaves alone.
+// ownFile is the file that a session's transcript is written to. It is the session's own file. If that is gone and the agent
+// does not need its name, it is a file with a new name, which the agent's clean-up does not delete.
 func (r *mover) ownFile(at *cutPoint) (string, error) {
 	if err := r.refuseReferred(at); err != nil {
 		return "", err
@@ -129,8 +129,8 @@ func (r *mover) ownFile(at *cutPoint) (string, error) {
 	return "", &project.RefusedError{What: fmt.Sprintf("%s is not the transcript of session %s", at.file, at.id)}
 }
 
-// behindLink is the transcript that a link in its place leads to: the link stays. Only a file of the person's own
-// that says itself that it is this session's is rewritten; a link can lead to any file.
+// behindLink is the transcript that a link in its place leads to. The link stays. Because a link can lead to any file, only a
+// file that belongs to the person and names this session itself is rewritten.
 func (r *mover) behindLink(at *cutPoint) (string, error) {
 	file, err := filepath.EvalSymlinks(at.file)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// prepareMoveBack prepares to take back what an operation did to a conversation, nil if it did
-// nothing. before are the operations that it came after and that hold still, the newest last, and above
-// those that came after it and hold: they say which session the person continues in.
+// prepareMoveBack prepares to take back what an operation did to a conversation; nil if it did nothing. Of the operations that
+// are not taken back, before are the earlier ones, the newest last, and above the later ones: they say which session the person
+// continues in.
 // A fork that was used since stays. A transcript that was rewritten in place and changed since is refused without force; with
 // force it is copied first. Errors: *RefusedError, *AgentRunningError.
 func (r *mover) prepareMoveBack(op manifest.Operation, before, above []manifest.Operation) (*Move, error) {

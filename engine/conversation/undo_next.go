@@ -39,8 +39,8 @@ func (m *Move) toForkAgain(line *project.MovedLine, fork string) error {
 	return nil
 }
 
-// left is the session that an undo of op leaves: the fork that op made, or a fork which an operation above made of that
-// one, or of the session in which op was made and which was continued, if the former one was not continued since.
+// left is the session that an undo of op leaves. It is the fork that op made, unless an operation above forked that fork, or
+// the session that op had forked, and the fork was not used since: then it is the newer fork.
 func (r *mover) left(line *project.MovedLine, op manifest.Operation, above []manifest.Operation) (string, error) {
 	session := line.ToContinue()
 	for _, o := range above {
@@ -62,8 +62,8 @@ func (r *mover) left(line *project.MovedLine, op manifest.Operation, above []man
 	return session, nil
 }
 
-// earlierFork is what the newest operation before op made of a session, if that
-// session was not used between the two; nil for nothing.
+// earlierFork is the fork of a session that the newest operation before op made, if the session was not used between the two;
+// nil if there is none.
 func (r *mover) earlierFork(op manifest.Operation, before []manifest.Operation, from string) (*project.MovedLine, error) {
 	for _, o := range slices.Backward(before) {
 		if o.TranscriptBackup != "" && o.Fork == "" {
