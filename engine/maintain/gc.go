@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
-	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -298,162 +294,6 @@ func (c *collection) planSweep(ctx context.Context) (err error) {
 	// The plan knows the log up to now, the marks only up to when it was read: what
 	// was committed between would be in neither, nor in what Apply marks again.
 	return markSince(ctx, c.p, c.marks, c.state.last+1)
-}
-
-// spareRoom is what a sweep writes besides packs: the deletion, indexes, tables.
-const spareRoom = 256 << 10
-
-// lacks is how many bytes of disk must be free for the plan, 0 where they are.
-func (c *collection) lacks() int64 {
-	need := c.plan.Room()
-	if need == 0 || c.o.purge {
-		return 0 // whole packs go, which may succeed without any space
-	}
-	need += spareRoom
-	if free, err := account.FreeDisk(c.p.StoreDir()); err != nil || free >= need {
-		return 0
-	}
-	return need
-}
-
-// room refuses a sweep that the disk has no space for, before anything is removed.
-func (c *collection) room() error {
-	need := c.lacks()
-	switch {
-	case need == 0:
-		return nil
-	case c.o.DryRun:
-		c.result.Room = need
-		return nil
-	}
-	free, err := account.FreeDisk(c.p.StoreDir())
-	if err != nil {
-		return err
-	}
-	return &NoSpaceError{Need: need, Free: free}
-}
-
-// spare removes from a full disk what is made anew from the log and the tree: the sweep begins with writing a little.
-func (c *collection) spare() error {
-	if free, err := account.FreeDisk(c.p.StoreDir()); err != nil || free >= spareRoom {
-		return nil
-	}
-	return errors.Join(account.RemoveIfThere(c.p.StatCacheFile()), os.RemoveAll(filepath.Join(c.p.StoreDir(), account.ManifestsName)))
-}
-
-// NoSpaceError: what stays of some packs has to be written anew before they can go, and the disk has no space for that. Nothing
-// was removed.
-type NoSpaceError struct{ Need, Free int64 }
-
-func (e *NoSpaceError) Error() string {
-	return fmt.Sprintf("removing needs %d free bytes, and the disk has %d", e.Need, e.Free)
-}
-
-// forget takes the chosen checkpoints out of the log, and marks those that
-// somebody put to use meanwhile.
-func (c *collection) forget(ctx context.Context) error {
-	if len(c.drop) == 0 && len(c.dead) == 0 {
-		return nil
-	}
-	was := maps.Clone(c.dead)
-	kept, err := c.deleteChosen(ctx)
-	if err != nil {
-		return err
-	}
-	for _, t := range c.state.Touches {
-		if was[t.Seq] && !c.dead[t.Seq] {
-			if err := c.marks.record(ctx, manifest.Record{Touch: &t}); err != nil {
-				return c.p.Classify(err)
-			}
-		}
-	}
-	for _, k := range kept {
-		delete(c.gone, k.ID)
-		if err := c.marks.record(ctx, manifest.Record{Checkpoint: &k}); err != nil {
-			return c.p.Classify(err)
-		}
-	}
-	c.result.removed(c.state, c.drop, c.gone)
-	return c.state.replayed.Drop(c.result.Removed) // so that what they hand on is in the log that is written
-}
-
-// removed notes which checkpoints go.
-func (r *Collected) removed(state *LogState, drop []manifest.Checkpoint, gone map[manifest.CheckpointID]bool) {
-	numbers := numbersOf(state.Checkpoints)
-	r.Removed, r.Gone = nil, nil
-	for _, c := range drop {
-		if gone[c.ID] {
-			r.Removed, r.Gone = append(r.Removed, c.ID), append(r.Gone, project.Listed{Checkpoint: c, N: numbers[c.ID]})
-		}
-	}
-	r.Kept = len(state.Checkpoints) - len(r.Removed)
-}
-
-// numbersOf are the numbers that list gives checkpoints, of all of them with the newest first: safety checkpoints have none.
-func numbersOf(all []manifest.Checkpoint) map[manifest.CheckpointID]int {
-	numbers := make(map[manifest.CheckpointID]int, len(all))
-	for _, c := range all {
-		if c.Kind != manifest.Safety {
-			numbers[c.ID] = len(numbers) + 1
-		}
-	}
-	return numbers
-}
-
-// shares counts the files of a checkpoint that are marked: something else has them.
-func (c *collection) shares(ctx context.Context) error {
-	if c.o.Checkpoint == (manifest.CheckpointID{}) || len(c.drop) == 0 {
-		return nil
-	}
-	return manifest.Walk(c.p.LoadDir, c.drop[0].Root, func(_ string, e manifest.Entry) error {
-		if e.Kind != manifest.Subdir && e.Kind != manifest.Symlink && e.Size > 0 && c.marks.has(e.ID) {
-			c.result.Shared++
-		}
-		return ctx.Err()
-	})
-}
-
-// deleteChosen commits the deletion of checkpoints, but for those that are kept
-// because they were pinned, named or put to use since they were chosen: until the
-// deletion is in the log, a mark counts; after it, there is nothing to mark. The touches of sessions
-// that keep none go with them; what becomes of c.dead is those.
-func (c *collection) deleteChosen(ctx context.Context) (kept []manifest.Checkpoint, err error) {
-	err = commit.Transact(ctx, c.p, func(db *manifest.DB) ([]manifest.Record, error) {
-		var operations []manifest.Operation
-		for o, err := range db.Operations() {
-			if err != nil {
-				return nil, err
-			}
-			if operations = append(operations, o); len(operations) == project.KeptOperations {
-				break
-			}
-		}
-		used := (&LogState{Operations: operations, crashed: crashed(c.p)}).inUse()
-		d := manifest.Delete{Time: c.p.Env.Time().UTC(), Reason: "retention"}
-		if c.o.Checkpoint != (manifest.CheckpointID{}) {
-			d.Reason = reasonForget
-		}
-		for _, chosen := range c.drop {
-			now, ok, err := db.ByID(chosen.ID)
-			switch {
-			case err != nil:
-				return nil, err
-			case ok && (now.Pinned || now.Name != "" || used[chosen.ID] && !isTorn(ctx, c.p, now.Root)):
-				kept = append(kept, now)
-			default:
-				d.Checkpoints = append(d.Checkpoints, chosen.ID)
-			}
-		}
-		var err error
-		if d.Touches, err = c.state.stillDead(db, c.dead, d.Checkpoints); err != nil {
-			return nil, err
-		}
-		if len(d.Checkpoints) == 0 && len(d.Touches) == 0 {
-			return nil, nil
-		}
-		return []manifest.Record{{Delete: &d}}, nil
-	})
-	return kept, err
 }
 
 // sweep copies what lives out of the packs that are worth it and unlinks them.
