@@ -81,6 +81,7 @@ func parseClaude(x *reader, l *Line) {
 type claudeRow struct {
 	event                         bool // not metadata
 	parent, logical               string
+	kept                          []string // what a compaction preserves, as far as it is known
 	leaf                          []byte
 	leafNull, explicit            bool
 	result, turn                  bool
@@ -108,6 +109,8 @@ func (r *claudeRow) read(x *reader, l *Line) {
 			r.parent = x.event(s.ID())
 		case "logicalParentUuid":
 			r.logical = x.event(s.ID())
+		case "compactMetadata":
+			s.Inside(func(key []byte) { r.readCompaction(x, key) })
 		case "isSidechain":
 			l.Side = s.IsTrue()
 		case "isMeta":
@@ -182,8 +185,8 @@ func (r *claudeRow) ofFile(x *reader, l *Line) {
 // where the session stood then.
 func (r *claudeRow) ofEvent(x *reader, l *Line) {
 	l.Parent = r.parent
-	if r.parent == "" && r.logical != "" {
-		l.Parent, l.Logical = r.logical, true
+	if r.parent == "" {
+		r.afterCompaction(x, l)
 	}
 	if r.forkedFrom != "" {
 		x.Parent = r.forkedFrom
@@ -212,6 +215,51 @@ func (r *claudeRow) ofEvent(x *reader, l *Line) {
 	x.dir(r.cwd)
 	if l.Role == User {
 		claudePrompt(l, &x.msg, r.result, r.turn, r.from)
+	}
+}
+
+// readCompaction reads which entries before a compaction's boundary the client sends behind the
+// summary: newer clients list them, older ones name the last, which its parents lead to.
+func (r *claudeRow) readCompaction(x *reader, key []byte) {
+	s := x.scan
+	named := func() {
+		if i, ok := x.byID[string(s.ID())]; ok {
+			r.kept = append(r.kept, x.Lines[i].ID)
+		}
+	}
+	switch string(key) {
+	case "preservedSegment":
+		s.Inside(func(key []byte) {
+			if string(key) == "tailUuid" {
+				named()
+			} else {
+				s.Skip()
+			}
+		})
+	case "preservedMessages":
+		s.Inside(func(key []byte) {
+			if string(key) == "uuids" {
+				s.Elements(named)
+			} else {
+				s.Skip()
+			}
+		})
+	default:
+		s.Skip()
+	}
+}
+
+// afterCompaction hangs a boundary on what it replaced. Its logical parent can be an entry that the
+// client never wrote, as right after a resume; the newest one that it preserves is the end then.
+func (r *claudeRow) afterCompaction(x *reader, l *Line) {
+	if len(r.kept) > 0 {
+		x.preserved[l.ID] = r.kept
+	}
+	if _, ok := x.byID[r.logical]; !ok && len(r.kept) > 0 {
+		r.logical = r.kept[len(r.kept)-1]
+	}
+	if r.logical != "" {
+		l.Parent, l.Logical = r.logical, true
 	}
 }
 

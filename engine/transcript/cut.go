@@ -93,11 +93,25 @@ func (x *Index) upTo(leaf string) (last string, lines []int) {
 	return last, lines
 }
 
+// withPreserved adds to a chain what the compactions on it preserve, each with the way to it, as the client
+// reads it.
+func (x *Index) withPreserved(chain []int) []int {
+	all := chain
+	for _, i := range chain {
+		for _, id := range x.preserved[x.Lines[i].ID] {
+			if way, err := x.Chain(id); err == nil {
+				all = append(all, way...)
+			}
+		}
+	}
+	return all
+}
+
 // complete adds to a chain what belongs to its messages but lies beside it.
 func (x *Index) complete(chain []int, leaf string) map[int]bool {
 	in := make(map[int]bool, len(chain))
 	messages := map[string]bool{}
-	for _, i := range chain {
+	for _, i := range x.withPreserved(chain) {
 		in[i] = true
 		if l := &x.Lines[i]; l.Role == Assistant && l.Message != "" {
 			messages[l.Message] = true

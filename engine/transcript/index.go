@@ -28,10 +28,12 @@ type Index struct {
 	forkedAt string // event up to which the lines are those of Parent, "" where each line says it
 
 	byID map[string]int32
-	used []bool             // by line: it is the parent of a line of the tree
-	tool map[string]int32   // tool call id: the line that makes the call
-	done map[string][]int32 // tool call id: the lines that answer it
-	said statement
+	// preserved are, by a compaction's boundary, the events before it that the model is sent behind it.
+	preserved map[string][]string
+	used      []bool             // by line: it is the parent of a line of the tree
+	tool      map[string]int32   // tool call id: the line that makes the call
+	done      map[string][]int32 // tool call id: the lines that answer it
+	said      statement
 	// stated says that there was an explicit statement, in force or not.
 	stated bool
 }
@@ -112,7 +114,7 @@ func Read(agent Agent, r io.Reader) (*Index, error) {
 		return nil, err
 	}
 	x := &reader{
-		Index: &Index{Agent: agent, byID: map[string]int32{}, tool: map[string]int32{}, done: map[string][]int32{}},
+		Index: &Index{Agent: agent, byID: map[string]int32{}, preserved: map[string][]string{}, tool: map[string]int32{}, done: map[string][]int32{}},
 		kinds: f.kinds, scan: jsonscan.Lines(r), words: map[string]string{},
 	}
 	s := x.scan
