@@ -47,7 +47,7 @@ func (b *bench) prepare() error {
 	if b.rewind == "" {
 		programs = append(programs, "./cli/rewind")
 	}
-	if _, err := b.goTool(".", append([]string{"build", "-trimpath", "-o", filepath.Join(b.dir, "bin") + "/"}, programs...)...); err != nil {
+	if _, err := b.goTool(".", append([]string{"build", "-tags", "nethttpomithttp2", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(b.dir, "bin") + "/"}, programs...)...); err != nil {
 		return err
 	}
 	if b.rewind == "" {
@@ -76,7 +76,7 @@ func (b *bench) program(name string) string { return filepath.Join(b.dir, "bin",
 func (b *bench) goTool(dir string, arg ...string) (string, error) {
 	cmd := exec.CommandContext(b.ctx, "go", arg...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // all as make build does
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	if err := cmd.Run(); err != nil {

@@ -29,6 +29,7 @@ type options struct {
 	docs   string
 	readme string
 	rewind string
+	before string
 	verify int64 // bytes that verify reads
 	seed   uint64
 }
@@ -44,6 +45,7 @@ func main() {
 	flag.StringVar(&o.docs, "docs", "", "directory for the full table, the result as JSON and the plots")
 	flag.StringVar(&o.readme, "readme", "", "file that gets the short table")
 	flag.StringVar(&o.rewind, "rewind", "", "binary to measure (default: built from this source)")
+	flag.StringVar(&o.before, "before", "", "binary of an earlier release, whose start is measured beside")
 	flag.Int64Var(&o.verify, "verify-bytes", 5_000_000_000, "how much verify --read-data reads, with -short 128 MiB")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the generated trees and changes")
 	flag.Parse()
@@ -64,6 +66,7 @@ type part struct {
 }
 
 var parts = []part{
+	{"start", (*bench).startPart},
 	{"unchanged", (*bench).unchangedParts},
 	{"hook", (*bench).hookParts},
 	{"edit", (*bench).editParts},
