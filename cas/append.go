@@ -132,7 +132,11 @@ func (a *Appender) openNewest(n pack.Name) error {
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	full := end.good >= a.s.limits.logPack || end.ordinal >= a.s.limits.logCommits || shared
+	dense, err := isDense(f) // written by gc: nothing is added
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	full := end.good >= a.s.limits.logPack || end.ordinal >= a.s.limits.logCommits || shared || dense
 	// Damage in the tail is not what a crash left: nothing is cut off then, so that verify still
 	// reports it, and repair may still save something.
 	if full || end.badHead || end.damaged || cut {
@@ -258,6 +262,9 @@ func (a *Appender) begin() error {
 	}
 	n := pack.Name{Kind: pack.Log, Tag: a.newest + 1}
 	file := filepath.Join(a.s.o.Dir, n.File())
+	if err := a.s.dropLeftIndex(n); err != nil {
+		return err
+	}
 	f, err := a.s.create(file)
 	if err != nil {
 		return err

@@ -114,6 +114,9 @@ func (s *Store) writeLog(n pack.Name, refs []commitPlace, keep func(Commit) ([]b
 	buf := pack.Header{Name: n, Store: s.o.StoreID, Dense: true}.Append(nil)
 	at := int64(0) // of buf
 	ordinal := uint64(0)
+	if err := s.dropLeftIndex(n); err != nil {
+		return err
+	}
 	err := s.replace(filepath.Join(s.o.Dir, n.File()), vfs.Replacement{}, func(f vfs.File) error {
 		flush := func() error {
 			_, err := f.WriteAt(buf, at)

@@ -212,7 +212,7 @@ func (s *Store) Joined() error {
 	for _, n := range s.otherBranch() { // the newest first: whoever dies leaves the place where they part
 		if s.hasName(s.o.Dir, n) {
 			s.renewMirror(n, true)
-		} else if err := s.remove(filepath.Join(mirror, n.File())); err != nil {
+		} else if err := errors.Join(s.dropLeftIndex(n), s.remove(filepath.Join(mirror, n.File()))); err != nil {
 			return err
 		}
 	}

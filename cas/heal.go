@@ -283,7 +283,7 @@ func (s *Store) recordsAreBroken(n pack.Name) bool {
 		p = s.packs[i]
 		err = s.learn(p, false)
 	}
-	known := p == nil || err != nil || p.index != nil && p.index.Sealed
+	known := p == nil || err != nil || p.index != nil && p.index.Sealed && len(p.tail.Commits) == 0
 	broken := !known && p.problem != nil
 	s.mu.Unlock()
 	if known || broken {

@@ -127,6 +127,19 @@ func (s *Store) onlyIndex(n pack.Name) bool {
 	return err == nil
 }
 
+// dropLeftIndex removes the index that a lost pack left, before the name is given to a file: it speaks of other bytes than
+// those that the file has, or will have. Whoever has the lost pack open hears of it by the generation.
+func (s *Store) dropLeftIndex(n pack.Name) error {
+	file := filepath.Join(s.o.Dir, n.IndexFile())
+	if _, err := s.fs.Lstat(file); err != nil || s.hasName(s.o.Dir, n) {
+		return ignoreMissing(err)
+	}
+	if err := s.bumpGeneration(); err != nil {
+		return err
+	}
+	return s.remove(file)
+}
+
 // returnLost brings packs back that only the mirror has, and unlinks those in it that were dropped.
 func (s *Store) returnLost(report func(Repaired)) error {
 	list, stale, parts, err := s.droppedInMirror()

@@ -40,7 +40,7 @@ func (s *Store) RefreshIndexes() error {
 		t := &p.tail
 		behind := len(t.Blocks)+len(t.Commits) > tailBlocks || t.Covered-t.From > tailBytes
 		// A log pack that is not the newest one takes no more.
-		final := p.name.Kind == pack.Log && !newest && (p.index == nil || !p.index.Sealed)
+		final := p.name.Kind == pack.Log && !newest && (p.index == nil || !p.index.Sealed || len(t.Commits) > 0)
 		if behind || final {
 			due = append(due, duePack{p.name, final})
 		}
@@ -118,7 +118,7 @@ func (s *Store) makeIndex(n pack.Name, sealed bool) error {
 			return err
 		}
 	}
-	if p.index != nil && (p.index.Sealed || p.tail.Covered == p.index.Covered && !sealed) {
+	if p.index != nil && p.tail.Covered == p.index.Covered && (p.index.Sealed || !sealed) {
 		return nil
 	}
 	if p.problem != nil || p.tail.Covered == pack.HeaderSize {

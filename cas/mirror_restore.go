@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/rewind-cli/rewind/cas/pack"
 	"github.com/rewind-cli/rewind/cas/vfs"
@@ -20,7 +21,7 @@ import (
 // truth, so a store whose objects directory is gone is whole again after this. owner
 // may be nil. Callers take care that one process at a time does it.
 func RestoreFromMirror(fsys vfs.FS, mirrorDir, objectsDir string, owner func(string) error) (storeID [16]byte, err error) {
-	s := &Store{o: Options{Dir: objectsDir, Owner: owner, Random: randomName}, fs: fsys, mirrorDir: mirrorDir}
+	s := &Store{o: Options{Dir: objectsDir, Owner: owner, Random: randomName, Now: time.Now}, fs: fsys, mirrorDir: mirrorDir}
 	found := false
 	err = s.eachInMirror(func(n pack.Name, from string, info fs.FileInfo) error {
 		if id, ok := headerStore(fsys, from); ok {
@@ -36,6 +37,9 @@ func RestoreFromMirror(fsys vfs.FS, mirrorDir, objectsDir string, owner func(str
 			return nil // it is there
 		case err == nil || linkCount(info) > 1:
 			if err := ignoreMissing(fsys.Remove(to)); err != nil {
+				return err
+			}
+			if err := s.dropLeftIndex(n); err != nil {
 				return err
 			}
 			if err := s.copyFile(from, to); err != nil {
@@ -190,6 +194,9 @@ func PackOrigin(fsys vfs.FS, dir string) (id [16]byte, err error) {
 // bringBack gives a pack that only the mirror has its first name again.
 func (s *Store) bringBack(from string, n pack.Name) (done bool, err error) {
 	to := filepath.Join(s.o.Dir, n.File())
+	if err := s.dropLeftIndex(n); err != nil {
+		return false, err
+	}
 	err = s.fs.Link(from, to)
 	if err == nil {
 		return true, nil

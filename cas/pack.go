@@ -79,13 +79,26 @@ func (s *Store) learn(p *packFile, thorough bool) error {
 		}
 		p.learned = true
 	}
-	if p.index != nil && p.index.Sealed {
+	if p.ended() {
 		return nil
 	}
 	if p.name.Kind == pack.Data && !thorough {
 		return nil // what no index covers yet is not durable yet
 	}
 	return s.walkTail(p)
+}
+
+// ended reports whether nothing is in p that is not known. A log pack that took no more is the newest one again where
+// those that followed it are lost: what its index says of its end is true as long as it ends there.
+func (p *packFile) ended() bool {
+	if p.index == nil || !p.index.Sealed {
+		return false
+	}
+	if p.name.Kind == pack.Data {
+		return true
+	}
+	info, err := p.fs.Lstat(p.path)
+	return err == nil && info.Size() == p.tail.Covered
 }
 
 // walkTail makes the records up to the last good commit known that are not yet.
