@@ -131,6 +131,9 @@ func lastReached(file string) (seq uint64, size int64) {
 		if err != nil {
 			return 0, info.Size()
 		}
+		if from > 0 {
+			_, tail, _ = bytes.Cut(tail, []byte("\n")) // of the first line, only the end was read
+		}
 		for text := range bytes.Lines(tail) {
 			if l, ok := parseReached(string(text)); ok {
 				seq = l.seq
