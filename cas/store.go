@@ -108,17 +108,19 @@ func randomName() uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// makeDir creates a directory of the store, and its parents: all of them are
-// given to their owner.
-func (s *Store) makeDir(dir string) error {
+// makeDir creates a directory of the store, and its parents: all of them are given to their owner. No link is in the place
+// of the directory itself; those above it are the caller's choice.
+func (s *Store) makeDir(dir string) error { return s.makeDirIn(dir, 0) }
+
+func (s *Store) makeDirIn(dir string, allowed fs.FileMode) error {
 	if info, err := s.fs.Lstat(dir); err == nil {
-		if !info.IsDir() {
+		if !info.IsDir() && info.Mode()&allowed == 0 {
 			return &fs.PathError{Op: "mkdir", Path: dir, Err: errors.New("a link or file is in its place")}
 		}
 		return nil
 	}
 	if parent := filepath.Dir(dir); parent != dir {
-		if err := s.makeDir(parent); err != nil {
+		if err := s.makeDirIn(parent, fs.ModeSymlink); err != nil {
 			return err
 		}
 	}

@@ -54,6 +54,9 @@ func explainStore(err error, f *Failure) bool {
 		link    *project.LinkError
 		noStore *project.NoStoreError
 		format  *account.FormatError
+
+		inPlace  *account.InPlaceError
+		vanished *project.VanishedError
 	)
 	switch {
 	case errors.As(err, &notInit):
@@ -100,7 +103,16 @@ func explainStore(err error, f *Failure) bool {
 		if moved.ID != "" {
 			f.Hint = "rewind init --adopt " + ShortStore(moved.ID) + " brings its history here; rewind init starts a new one"
 		}
-	case is[*project.VanishedError](err, f, ExitDamaged, "restore the store from a backup, or start over: rewind init --force"):
+	case errors.As(err, &inPlace):
+		f.Code, f.Hint = ExitDamaged, "move it away, then run the command again"
+		if inPlace.Link != "" {
+			f.Hint = "make that directory available again, or remove the link"
+		}
+	case errors.As(err, &vanished):
+		f.Code, f.Hint = ExitDamaged, "restore the store from a backup, or start over: rewind init --force"
+		if vanished.Mirror != "" {
+			f.Hint = "its history is in its mirror, and comes back with the next command when that is mended: " + vanished.Mirror
+		}
 	case is[*project.ReplacedError](err, f, ExitFailed, "run the command again: it works on the store that is there now"):
 	case is[*account.FutureFormatError](err, f, ExitFailed, "install a newer rewind"):
 	case errors.As(err, &format):

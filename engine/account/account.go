@@ -22,12 +22,15 @@ func (e *HomeError) Unwrap() error { return e.Err }
 // CheckWritable reports whether a store can be registered: asked before anything of a
 // new one is made.
 func CheckWritable(env Env) error {
-	account, _, err := env.makeAccountDir()
+	account, _, err := env.MakeAccountDir()
 	if account == "" {
 		return err
 	}
 	if err == nil {
 		err = CanWrite(account)
+	}
+	if wrong := (*InPlaceError)(nil); errors.As(err, &wrong) {
+		return err
 	}
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		err = pe.Err
@@ -62,7 +65,7 @@ func OwnStore(store string) error {
 
 // Lock makes sure that one process at a time gives stores to directories. Error: *BusyError.
 func Lock(ctx context.Context, env Env) (release func(), err error) {
-	account, _, err := env.makeAccountDir()
+	account, _, err := env.MakeAccountDir()
 	if err != nil {
 		return nil, err
 	}

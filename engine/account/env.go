@@ -114,11 +114,34 @@ func (e Env) AccountDir() string {
 	return filepath.Join(e.Home, ".rewind")
 }
 
-// makeAccountDir makes ~/.rewind, and gives what a file in it gets as its owner. Error: ErrNoHome.
-func (e Env) makeAccountDir() (dir string, owner func(string) error, err error) {
+// MakeAccountDir makes ~/.rewind, and gives what a file in it gets as its owner. Errors: ErrNoHome, *InPlaceError.
+func (e Env) MakeAccountDir() (dir string, owner func(string) error, err error) {
 	if dir = e.AccountDir(); dir == "" {
 		return "", nil, ErrNoHome
 	}
 	owner = OwnerOf(e.Home)
+	if linked, err := followAccountLink(dir); linked || err != nil {
+		return dir, owner, err
+	}
 	return dir, owner, MakeDir(dir, owner)
+}
+
+// followAccountLink reports whether ~/.rewind is a link, as of who moved it to a larger disk. It is followed if it leads
+// to a directory of the same person; else that is an error of whatever reads the registry or writes below it.
+func followAccountLink(dir string) (linked bool, err error) {
+	info, err := os.Lstat(dir)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return false, nil
+	}
+	info, err = os.Stat(dir)
+	if err == nil && info.IsDir() {
+		if _, uid, err := Identity(dir); err == nil && Usable(uid) {
+			return true, nil
+		}
+	}
+	to, err := os.Readlink(dir)
+	if err != nil {
+		return true, err
+	}
+	return true, &InPlaceError{Path: dir, Dir: true, Link: to}
 }

@@ -1,7 +1,11 @@
 package account
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -22,6 +26,36 @@ func NotOurs(env Env, store string) error {
 		return &ForeignStoreError{Store: store, Reason: "cannot be told to be this account's, because " + problem, NoHome: true}
 	}
 	return &ForeignStoreError{Store: store, Reason: "was not made on this account"}
+}
+
+// InPlaceError: something of another kind is in the place of a file or a directory of ours.
+type InPlaceError struct {
+	Path string
+	Dir  bool   // a directory is to be there, else a file
+	Link string // what is there is a link, and where it leads
+}
+
+func (e *InPlaceError) Error() string {
+	switch {
+	case e.Link != "":
+		return fmt.Sprintf("%s is a link to %s, which is not there or is no directory of yours", e.Path, e.Link)
+	case e.Dir:
+		return e.Path + " is not a directory, and rewind keeps one there"
+	}
+	return e.Path + " is not a file, and rewind keeps one there"
+}
+
+// InPlace is an error that names what is in the place of ours at path, or above it; where nothing is, it is err.
+func InPlace(path string, dir bool, err error) error {
+	for ; ; path, dir = filepath.Dir(path), true {
+		info, serr := os.Stat(path)
+		switch {
+		case serr == nil && info.IsDir() != dir, serr == nil && !dir && !info.Mode().IsRegular():
+			return &InPlaceError{Path: path, Dir: dir}
+		case serr == nil || path == filepath.Dir(path) || !errors.Is(serr, fs.ErrNotExist) && !IsNotDir(serr):
+			return err
+		}
+	}
 }
 
 // FutureFormatError: the store was written by a newer version.

@@ -43,6 +43,7 @@ func MakeDir(dir string, owner func(string) error) error {
 		if IsDir(dir) {
 			return nil
 		}
+		return &InPlaceError{Path: dir, Dir: true}
 	}
 	if err != nil {
 		return err

@@ -101,6 +101,9 @@ func RestoreSettings(from, store string, owner func(string) error) error {
 // MakeStoreDirs makes the directories of a store; those above it that are
 // missing too, all with the owner of the nearest one that is there.
 func MakeStoreDirs(store string, owner func(string) error) error {
+	if err := InPlace(store, true, nil); err != nil {
+		return err
+	}
 	var missing []string
 	for dir := store; !Exists(dir); dir = filepath.Dir(dir) {
 		missing = append(missing, dir)

@@ -149,12 +149,16 @@ func Registry(env Env) ([]KnownStore, error) {
 	if account == "" {
 		return nil, nil
 	}
-	data, err := ReadSmall(filepath.Join(account, "known"), 64<<20)
+	if _, err := followAccountLink(account); err != nil {
+		return nil, err
+	}
+	file := filepath.Join(account, "known")
+	data, err := ReadSmall(file, 64<<20)
 	if errors.Is(err, fs.ErrNotExist) || IsNotDir(err) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, InPlace(file, false, err)
 	}
 	var all []KnownStore
 	lines := bufio.NewScanner(bytes.NewReader(data))
@@ -173,7 +177,7 @@ var ErrNoHome = errors.New("there is no home directory to register the store in"
 // Register puts k into the registry in place of any line with its id, or,
 // where drop is set, only takes its id out.
 func Register(ctx context.Context, env Env, k KnownStore, drop bool) error {
-	account, owner, err := env.makeAccountDir()
+	account, owner, err := env.MakeAccountDir()
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func LockFile(ctx context.Context, file, name string, exclusive bool) (*FileLock
 	case errors.Is(err, context.Canceled):
 		return nil, err
 	}
-	return nil, fmt.Errorf("lock %s: %w", file, err)
+	return nil, InPlace(file, false, fmt.Errorf("lock %s: %w", file, err))
 }
 
 // Release drops the lock.

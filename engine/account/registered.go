@@ -71,7 +71,7 @@ func registrations(env Env) (all []Registration) {
 // UpdateRegistration changes what is known, alone: change may take its time, and sees what another process
 // wrote meanwhile. Nothing is written where it returns false. Error: *BusyError.
 func UpdateRegistration(ctx context.Context, env Env, agent, dir string, change func(*Registration) bool) error {
-	accountDir, owner, err := env.makeAccountDir()
+	accountDir, owner, err := env.MakeAccountDir()
 	if err != nil {
 		return err
 	}

@@ -105,11 +105,12 @@ func UpdateSession(ctx context.Context, env Env, agent, session string, change f
 	if file == "" {
 		return nil
 	}
-	owner := OwnerOf(env.Home)
-	for _, dir := range []string{env.AccountDir(), filepath.Dir(file)} {
-		if err := MakeDir(dir, owner); err != nil {
-			return err
-		}
+	_, owner, err := env.MakeAccountDir()
+	if err == nil {
+		err = MakeDir(filepath.Dir(file), owner)
+	}
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()

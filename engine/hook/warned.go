@@ -41,8 +41,8 @@ func WarnOnce(ctx context.Context, env account.Env, root string) bool {
 	if all, err := read(); err == nil && slices.Contains(all, key) {
 		return false // the usual case takes no lock
 	}
-	owner := account.OwnerOf(env.Home)
-	if account.MakeDir(accountDir, owner) != nil {
+	_, owner, err := env.MakeAccountDir()
+	if err != nil {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)

@@ -296,11 +296,12 @@ func read(file string) ([]queued, error) {
 // update changes one queue under the lock of all. Unlike a session's state, which hooks may lose, it is
 // written only under that lock, and what was taken out is durably out.
 func update(ctx context.Context, env account.Env, file string, wait time.Duration, change func([]queued) []queued) error {
-	owner := account.OwnerOf(env.Home)
-	for _, dir := range []string{env.AccountDir(), filepath.Dir(file)} {
-		if err := account.MakeDir(dir, owner); err != nil {
-			return err
-		}
+	_, owner, err := env.MakeAccountDir()
+	if err == nil {
+		err = account.MakeDir(filepath.Dir(file), owner)
+	}
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

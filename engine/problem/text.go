@@ -89,7 +89,7 @@ func joined(text string, all []error) (line string, ok bool) {
 
 // replaceLast: causes are named at the end of a message, and a path before may hold the same text.
 func replaceLast(s, old, by string) string {
-	if i := strings.LastIndex(s, old); i >= 0 {
+	if i := strings.LastIndex(s, old); i >= 0 && !(strings.HasSuffix(by, old) && strings.HasSuffix(s[:i+len(old)], by)) { // else it is in words already
 		return s[:i] + by + s[i+len(old):]
 	}
 	return s

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/tailscale/hujson"
@@ -50,6 +52,7 @@ func TestText(t *testing.T) {
 		{exec.Command(dir).Run(), "cannot run " + dir + ": permission denied"},
 		{listen, "cannot listen on 192.0.2.1:80: cannot assign requested address"},
 		{errors.New("plain words"), "plain words"},
+		{&saidBefore{&fs.PathError{Op: "write", Path: "/f", Err: syscall.ENOSPC}}, "gc: cannot write /f: no space left on device"},
 	} {
 		if c.err == nil {
 			t.Errorf("%q: the call did not fail", c.want)
@@ -63,3 +66,9 @@ func TestText(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// saidBefore has the text of its cause in words already.
+type saidBefore struct{ err error }
+
+func (e *saidBefore) Error() string { return "gc: " + Text(e.err) }
+func (e *saidBefore) Unwrap() error { return e.err }

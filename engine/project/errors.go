@@ -74,7 +74,13 @@ func (e *ReplacedError) Error() string {
 }
 
 // VanishedError: a known project whose store is gone and could not be rebuilt from its mirror.
-type VanishedError struct{ Root, Reason string }
+type VanishedError struct {
+	Root, Reason string
+	Err          error  // the reason, where the mirror is there and could not be used
+	Mirror       string // where that is
+}
+
+func (e *VanishedError) Unwrap() error { return e.Err }
 
 func (e *VanishedError) Error() string {
 	return fmt.Sprintf("the store of %s has vanished: %s", e.Root, e.Reason)

@@ -51,12 +51,11 @@ func (p *Project) NoteHookError(err error) {
 // NoteHookErrorOf is NoteHookError where there is no store, or none that opens: the account keeps
 // it. What cannot be written is lost.
 func NoteHookErrorOf(env account.Env, err error) {
-	home := env.AccountDir()
-	if home == "" || err == nil {
+	if err == nil {
 		return
 	}
-	owner := account.OwnerOf(env.Home)
-	if account.MakeDir(home, owner) != nil {
+	home, owner, merr := env.MakeAccountDir()
+	if merr != nil {
 		return
 	}
 	if data, err := json.Marshal(newHookError(env, err)); err == nil {

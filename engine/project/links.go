@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/engine/account"
@@ -43,8 +44,8 @@ func FindLink(root string) (real, link string, err error) {
 }
 
 // CheckLinks refuses a store whose path leads through a link that the person did not
-// allow, or that has a link below it: a repository can ship both. One of another user is
-// refused first (*ForeignStoreError).
+// allow, or that has a link below it: a repository can ship both. So is one where something of another kind is in the place
+// of what every command needs. One of another user is refused first (*ForeignStoreError).
 func (at *Location) CheckLinks(env account.Env, known []account.KnownStore, force bool) error {
 	if at.Store != "" { // one of another user cannot even be looked at
 		if err := account.OwnStore(at.Store); err != nil {
@@ -71,7 +72,7 @@ func (at *Location) CheckLinks(env account.Env, known []account.KnownStore, forc
 	entries, err := os.ReadDir(store)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) || account.IsNotDir(err) {
-			return nil
+			return account.InPlace(store, true, nil)
 		}
 		return err
 	}
@@ -81,6 +82,9 @@ func (at *Location) CheckLinks(env account.Env, known []account.KnownStore, forc
 			return &LinkError{Path: filepath.Join(store, e.Name())}
 		case t != 0 && t != fs.ModeDir:
 			return &account.DamagedStoreError{What: filepath.Join(store, e.Name()), Err: errors.New("neither a file nor a directory")}
+		case t == 0 && slices.Contains([]string{account.ObjectsName, account.LockName, account.TmpName, account.RestoreName}, e.Name()),
+			t == fs.ModeDir && e.Name() == account.FormatName:
+			return &account.InPlaceError{Path: filepath.Join(store, e.Name()), Dir: t == 0}
 		}
 	}
 	return nil

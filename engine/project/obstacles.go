@@ -54,6 +54,9 @@ func (p *Project) Obstacles() (found []Obstacle) {
 		}
 	}
 	if dir := p.Env.AccountDir(); dir != "" {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real // what is no directory of ours has been refused
+		}
 		for _, dir := range []string{dir, filepath.Join(dir, "sessions")} {
 			try(Obstacle{Path: dir, Dir: true, Apart: true})
 		}

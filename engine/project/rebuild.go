@@ -2,6 +2,8 @@ package project
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/rewind-cli/rewind/engine/account"
@@ -13,12 +15,23 @@ import (
 // settings. Packs alone are enough. Only the directory that had the store gets it
 // back, and it shares no file with a store that has taken part of it along.
 func rebuildStore(ctx context.Context, env account.Env, at *Location) error {
+	lost := at.Lost
+	mirror := account.MirrorDir(env, lost.ID)
+	vanished := func(err error) error {
+		e := &VanishedError{Root: at.Root, Reason: problem.Text(err), Err: err, Mirror: mirror}
+		if errors.Is(err, fs.ErrNotExist) {
+			e.Mirror = "" // nothing in it can be read
+		}
+		return e
+	}
+	if !account.IsDir(mirror) {
+		mirror = ""
+	}
 	release, err := account.Lock(ctx, env)
 	if err != nil {
-		return &VanishedError{Root: at.Root, Reason: problem.Text(err)}
+		return vanished(err)
 	}
 	defer release()
-	lost := at.Lost
 	store := filepath.Join(at.Root, filepath.FromSlash(account.StoreName))
 	if lost.Mode == account.GlobalMode {
 		store = account.GlobalStore(env, at.Root)
@@ -27,7 +40,7 @@ func rebuildStore(ctx context.Context, env account.Env, at *Location) error {
 		at.Store, at.Mode = store, lost.Mode
 		return nil
 	}
-	if mirror := account.MirrorDir(env, lost.ID); !account.IsDir(mirror) {
+	if mirror == "" {
 		return &VanishedError{Root: at.Root, Reason: "its mirror is gone too"}
 	}
 	now := *lost
@@ -36,7 +49,7 @@ func rebuildStore(ctx context.Context, env account.Env, at *Location) error {
 		now.DirID = lost.DirID.Refined(dir)
 	}
 	if err := account.FillStore(env, store, now); err != nil {
-		return &VanishedError{Root: at.Root, Reason: problem.Text(err)}
+		return vanished(err)
 	}
 	_ = treeio.Suspect(filepath.Join(store, account.RestoreName), account.OwnerOf(store)) // else status --check tells
 	if now != *lost {

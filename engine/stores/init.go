@@ -41,6 +41,7 @@ func Init(ctx context.Context, o InitOptions) (p *project.Project, created bool,
 	if at.Anothers && !o.Trust {
 		at.Store, at.Mode = "", account.ProjectMode
 	}
+	var gone *account.KnownStore // by which nothing can be found any more
 	switch {
 	case o.Adopt != "":
 		return adopt(ctx, o, at, known)
@@ -60,9 +61,10 @@ func Init(ctx context.Context, o InitOptions) (p *project.Project, created bool,
 		if !errors.As(err, &vanished) || !o.Force {
 			return p, false, err
 		}
-		// Both names are gone, and the person wants to begin anew, in a directory that they chose before.
-		if err := account.Register(ctx, o.Env, *at.Lost, true); err != nil {
-			return nil, false, err
+		// The person wants to begin anew, in a directory that they chose before. The line of the store that is gone stays
+		// as long as there is a mirror: init --adopt finds its history by it.
+		if !account.IsDir(account.MirrorDir(o.Env, at.Lost.ID)) {
+			gone = at.Lost
 		}
 		at.Lost, at.Named = nil, true
 	}
@@ -77,6 +79,11 @@ func Init(ctx context.Context, o InitOptions) (p *project.Project, created bool,
 	history := at.History(o.Env, known)
 	if at, err = create(ctx, o, at); err != nil {
 		return nil, false, err
+	}
+	if gone != nil {
+		if err := account.Register(ctx, o.Env, *gone, true); err != nil {
+			return nil, false, err
+		}
 	}
 	if known, err = account.KnownStores(o.Env); err != nil {
 		return nil, false, err
