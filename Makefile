@@ -28,10 +28,10 @@ RACED = $(filter-out $(addprefix $(shell $(GO) list -m)/,$(SEQUENTIAL) $(PROGRAM
 # Scenes wait for the disk more than for a core. vet is a step of its own. Raced commands end at once, not after a second.
 GOTEST = GORACE="atexit_sleep_ms=10 $(GORACE)" $(GO) test -vet=off -parallel 4 -timeout 25m
 
-test: vet ## everything that must hold: build, vet, staticcheck, tests with and without -race, other systems
+test: ## every test, with and without -race
 	+$(MAKE) -j2 test-plain test-raced # each waits at times
 
-vet: # nobody runs what is compiled for other systems: without optimisation, that takes a quarter less
+vet: ## build, vet and staticcheck, and vet for macOS and Windows; without optimisation, which takes a quarter less
 	$(GO) build ./...
 	$(GO) vet ./...
 	GOOS=darwin $(GO) vet -gcflags='all=-N -l' ./...
