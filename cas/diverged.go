@@ -200,6 +200,14 @@ func (b *Branch) Forgotten(id oid.ID) (bool, error) {
 	if has, err := b.Has(id); !has || err != nil {
 		return false, err
 	}
+	b.mu.RLock()
+	all := b.thorough
+	b.mu.RUnlock()
+	if !all { // a data pack that came back has no index yet
+		if err := b.refresh(true); err != nil {
+			return false, err
+		}
+	}
 	return !slices.ContainsFunc(b.locations(pack.PrefixOf(id)), func(at location) bool { return at.Offset >= b.parts[at.pack.name].forgotten }), nil
 }
 
