@@ -16,32 +16,25 @@ type Amend struct {
 	Records []Sequenced // checkpoints, operations and touches, by their sequence number; an empty touch drops one
 }
 
-func (a *Amend) fields(c codec) {
+func (a *Amend) fields(c *codec) {
 	c.time(1, &a.Time)
-	list, read := c.list(2, func() string {
-		var list []byte
-		for _, r := range a.Records {
-			list = wire.AppendText(binary.AppendUvarint(list, r.Seq), string(r.Record.Append(nil)))
-		}
-		return string(list)
-	})
-	if read {
-		d := wire.Decoder{What: c.r.What, Data: list}
-		for d.More() {
-			seq := d.Uvarint()
-			rec, err := ParseRecord([]byte(d.Text()))
-			if err != nil {
-				d.Fail("amended record: " + err.Error())
-			}
-			if rec.Amend != nil {
-				d.Fail("an amendment of an amendment")
-			}
-			a.Records = append(a.Records, Sequenced{Seq: seq, Record: rec})
-		}
-		if d.Err != nil {
-			c.r.Fail(d.Err.Error())
-		}
+	var list []byte
+	for _, r := range a.Records {
+		list = wire.AppendText(binary.AppendUvarint(list, r.Seq), string(r.Record.Append(nil)))
 	}
+	parts := c.list(2, list)
+	for parts.More() {
+		seq := parts.Uvarint()
+		rec, err := ParseRecord([]byte(parts.Text()))
+		if err != nil {
+			parts.Fail("amended record: " + err.Error())
+		}
+		if rec.Amend != nil {
+			parts.Fail("an amendment of an amendment")
+		}
+		a.Records = append(a.Records, Sequenced{Seq: seq, Record: rec})
+	}
+	c.fail("", parts.Err)
 }
 
 // amend applies an Amend. Records that are unknown by now change nothing.

@@ -30,26 +30,19 @@ type bindingAt struct {
 	binding Binding
 }
 
-func (b *Binding) fields(c codec) {
+func (b *Binding) fields(c *codec) {
 	c.time(1, &b.Time)
 	c.text(2, &b.Agent)
 	c.packed(3, &b.Session)
-	list, read := c.list(4, func() string {
-		var list []byte
-		for _, entry := range b.Entries {
-			list = wire.AppendText(list, entry)
-		}
-		return string(list)
-	})
-	if read {
-		d := wire.Decoder{What: c.r.What, Data: list}
-		for d.More() {
-			b.Entries = append(b.Entries, d.Text())
-		}
-		if d.Err != nil {
-			c.r.Fail(d.Err.Error())
-		}
+	var list []byte
+	for _, entry := range b.Entries {
+		list = wire.AppendText(list, entry)
 	}
+	parts := c.list(4, list)
+	for parts.More() {
+		b.Entries = append(b.Entries, parts.Text())
+	}
+	c.fail("", parts.Err)
 	c.eight(5, &b.Checkpoint)
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/manifest/wire"
@@ -75,25 +74,16 @@ func appendChange(dst []byte, c Change) []byte {
 // parseChange reads a change; the path gives the entries' name.
 func parseChange(path string, value []byte) (Change, error) {
 	d := wire.Decoder{What: "change", Data: string(value)}
-	name := path[strings.LastIndexByte(path, '/')+1:]
-	entry := func() *Entry {
-		e := head(&d)
-		e.Name = name
-		body(&d, &e)
-		return &e
-	}
 	c := Change{Path: path}
-	have := d.Bytes(1)
-	if d.Err == nil {
-		if have[0]&1 != 0 {
-			c.Old = entry()
-		}
-		if have[0]&2 != 0 {
-			c.New = entry()
-		}
-		if have[0] == 0 || have[0] > 3 || d.More() {
-			d.Fail("neither old nor new, or more than both")
-		}
+	have := d.Byte()
+	if have&1 != 0 {
+		c.Old = nameless(&d, path)
+	}
+	if have&2 != 0 {
+		c.New = nameless(&d, path)
+	}
+	if have == 0 || have > 3 || d.More() {
+		d.Fail("neither old nor new, or more than both")
 	}
 	return c, d.Err
 }

@@ -132,6 +132,14 @@ func entry(d *wire.Decoder) Entry {
 	return e
 }
 
+// nameless reads an entry that is kept without its name: the path gives it.
+func nameless(d *wire.Decoder, path string) *Entry {
+	e := head(d)
+	e.Name = path[strings.LastIndexByte(path, '/')+1:]
+	body(d, &e)
+	return &e
+}
+
 // head reads kind, mode and mark.
 func head(d *wire.Decoder) Entry {
 	head := d.Uvarint()

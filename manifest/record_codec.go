@@ -5,9 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/rewind-cli/rewind/cas/oid"
-	"github.com/rewind-cli/rewind/manifest/wire"
 )
 
 // What a record is: its first byte.
@@ -36,18 +33,18 @@ func (r Record) Append(dst []byte) []byte {
 	if number == 0 {
 		return dst
 	}
-	w := fieldWriter{dst: append(dst, number)}
-	r.fields(codec{w: &w})
-	return w.dst
+	c := codec{dst: append(dst, number)}
+	r.fields(&c)
+	return c.dst
 }
 
 // ParseRecord parses them. Kinds of records and fields that it does not know are left
 // out, not refused, so that an older program reads a newer log of the same format version: a record
 // of an unknown kind has no field set. Everything else that Append does not write is a *FormatError.
 func ParseRecord(data []byte) (Record, error) {
-	r := fieldReader{Decoder: wire.Decoder{What: "record", Data: string(data)}, taken: true}
+	c := reader("record", string(data))
 	var rec Record
-	switch r.Byte() {
+	switch c.in.Byte() {
 	case recordCheckpoint:
 		rec.Checkpoint = &Checkpoint{}
 	case recordMark:
@@ -67,11 +64,9 @@ func ParseRecord(data []byte) (Record, error) {
 	case recordTouch:
 		rec.Touch = &Touch{}
 	}
-	rec.fields(codec{r: &r})
-	for r.next() { // what is not known
-	}
-	if r.Err != nil {
-		return Record{}, r.Err
+	rec.fields(&c)
+	if err := c.end(); err != nil {
+		return Record{}, err
 	}
 	return rec, nil
 }
@@ -101,7 +96,7 @@ func (r *Record) number() byte {
 	return 0
 }
 
-func (r *Record) fields(c codec) {
+func (r *Record) fields(c *codec) {
 	switch r.number() {
 	case recordCheckpoint:
 		r.Checkpoint.fields(c)
@@ -118,8 +113,8 @@ func (r *Record) fields(c codec) {
 		c.time(1, &r.Rewrite.Time)
 		idList(c, 2, &r.Rewrite.Checkpoints)
 		idList(c, 3, &r.Rewrite.Roots)
-		if c.r != nil && len(r.Rewrite.Checkpoints) != len(r.Rewrite.Roots) {
-			c.r.Fail("as many roots as checkpoints are needed")
+		if c.reading && len(r.Rewrite.Checkpoints) != len(r.Rewrite.Roots) {
+			c.in.Fail("as many roots as checkpoints are needed")
 		}
 	case recordSession:
 		r.Session.fields(c)
@@ -154,38 +149,102 @@ func kindOf[K ~string](kinds []K, number uint64) K {
 	return K(fmt.Sprintf("#%d", number))
 }
 
-func (m *Mark) fields(c codec) {
-	c.eight(1, &m.Checkpoint)
-	c.time(2, &m.Time)
-	// 1 is no, 2 is yes: absence means that the pin stays as it was.
-	if c.w == nil {
-		if c.r.at(3) {
-			name := c.r.presentText()
-			m.Name = &name
-		}
-		if c.r.at(4) {
-			v := c.r.number()
-			if v > 2 {
-				c.r.Fail("flag beyond 2")
-			}
-			pinned := v == 2
-			m.Pinned = &pinned
-		}
+// kind takes two numbers: that of a kind, and the one for the text of a kind that has none.
+func kind[K ~string](c *codec, n byte, kinds []K, v *K) {
+	number, text := kindNumber(kinds, *v)
+	c.number(n, &number)
+	c.text(n+1, &text)
+	if !c.reading {
 		return
 	}
-	if m.Name != nil {
-		c.w.presentText(3, *m.Name)
+	if number != 0 {
+		*v = kindOf(kinds, number)
 	}
-	if m.Pinned != nil {
-		v := uint64(1)
-		if *m.Pinned {
-			v = 2
+	if text != "" {
+		if known, _ := kindNumber(kinds, K(text)); known != 0 || number != 0 {
+			c.in.Fail("kind not in its canonical form")
 		}
-		c.w.number(4, v)
+		*v = K(text)
 	}
 }
 
-func (o *Operation) fields(c codec) {
+func (m *Mark) fields(c *codec) {
+	c.eight(1, &m.Checkpoint)
+	c.time(2, &m.Time)
+	if m.Name != nil {
+		c.presentText(3, m.Name)
+	} else if name := ""; c.reading && c.presentText(3, &name) {
+		m.Name = &name
+	}
+	var pinned uint64 // 1 is no, 2 is yes: absence means that the pin stays as it was
+	if m.Pinned != nil {
+		pinned = 1
+		if *m.Pinned {
+			pinned = 2
+		}
+	}
+	c.number(4, &pinned)
+	if c.reading && pinned != 0 {
+		if pinned > 2 {
+			c.in.Fail("flag beyond 2")
+		}
+		m.Pinned = new(pinned == 2)
+	}
+}
+
+func (p *Checkpoint) fields(c *codec) {
+	c.eight(1, &p.ID)
+	c.time(2, &p.Time)
+	kind(c, 3, checkpointKinds, &p.Kind) // 4 too
+	c.text(5, &p.Description)
+	c.text(6, &p.Name)
+	c.flag(7, &p.Pinned)
+	c.object(8, &p.Root)
+	c.number(9, &p.Files)
+	c.number(10, &p.Bytes)
+	c.number(11, &p.Added)
+	c.number(12, &p.Modified)
+	c.number(13, &p.Deleted)
+	c.eight(14, &p.Parent)
+	c.number(15, &p.StoredBytes)
+	c.object(16, &p.Coverage)
+	c.number(17, &p.Partial)
+	c.object(18, &p.Rules)
+	c.text(19, &p.Tool)
+	c.text(20, &p.Prompt)
+	c.packed(21, &p.PromptID)
+	c.packed(22, &p.Session)
+	c.text(23, &p.Agent)
+	c.packed(24, &p.Subagent)
+	c.packed(25, &p.GitHead)
+	c.text(26, &p.GitBranch)
+	if data := ""; c.reading && c.presentText(27, &data) {
+		p.Transcript = &Transcript{}
+		in := reader(c.in.What, data)
+		p.Transcript.fields(&in)
+		c.fail("transcript: ", in.end())
+	} else if p.Transcript != nil {
+		var in codec
+		p.Transcript.fields(&in)
+		data = string(in.dst)
+		c.presentText(27, &data)
+	}
+	c.text(28, &p.ToolUseID)
+	c.text(29, &p.Windows)
+	c.text(30, &p.Changed)
+	c.text(31, &p.ToolSummary)
+}
+
+func (t *Transcript) fields(c *codec) {
+	c.packed(1, &t.Session)
+	c.text(2, &t.Agent)
+	c.text(3, &t.Path)
+	c.number(4, &t.Offset)
+	c.packed(5, &t.EventID)
+	c.object(6, &t.Content)
+}
+
+func (o *Operation) fields(c *codec) {
 	c.time(1, &o.Time)
 	kind(c, 2, operationKinds, &o.Kind) // 3 too
 	c.eight(4, &o.Checkpoint)
@@ -208,43 +267,11 @@ func (o *Operation) fields(c codec) {
 	c.flag(21, &o.Some)
 }
 
-func (s *Session) fields(c codec) {
+func (s *Session) fields(c *codec) {
 	c.packed(1, &s.ID)
 	c.text(2, &s.Agent)
 	c.text(3, &s.TranscriptPath)
 	c.packed(4, &s.Parent)
 	c.text(5, &s.Source)
 	c.time(6, &s.Time)
-}
-
-func joinIDs[T CheckpointID | oid.ID](ids []T) string {
-	var b []byte
-	for _, id := range ids {
-		switch id := any(id).(type) {
-		case CheckpointID:
-			b = append(b, id[:]...)
-		case oid.ID:
-			b = append(b, id[:]...)
-		}
-	}
-	return string(b)
-}
-
-func splitIDs[T CheckpointID | oid.ID](r *fieldReader, s string) []T {
-	var zero T
-	if len(s)%len(zero) != 0 {
-		r.Fail("list of ids cut short")
-		return nil
-	}
-	ids := make([]T, len(s)/len(zero))
-	for i := range ids {
-		b := []byte(s[i*len(zero) : (i+1)*len(zero)])
-		switch id := any(&ids[i]).(type) {
-		case *CheckpointID:
-			copy(id[:], b)
-		case *oid.ID:
-			copy(id[:], b)
-		}
-	}
-	return ids
 }

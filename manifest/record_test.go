@@ -208,11 +208,11 @@ func TestRecordTimeBeyondRange(t *testing.T) {
 func TestRecordFromNewerProgram(t *testing.T) {
 	old := Record{Session: &Session{ID: "s", Agent: "claude"}}
 	data := old.Append(nil)
-	w := fieldWriter{dst: data}
-	w.number(50, 7)
-	w.eight(51, [8]byte{1})
-	w.id(52, oid.ID{1})
-	w.text(53, "news")
+	w := codec{dst: data}
+	w.number(50, new(uint64(7)))
+	w.eight(51, new(CheckpointID{1}))
+	w.object(52, new(oid.ID{1}))
+	w.text(53, new("news"))
 	got, err := ParseRecord(w.dst)
 	if err != nil || !reflect.DeepEqual(got.value(), old.value()) {
 		t.Errorf("unknown fields: %+v, %v", got.value(), err)
@@ -221,9 +221,9 @@ func TestRecordFromNewerProgram(t *testing.T) {
 	if got, err := ParseRecord(w.dst); err != nil || got.value() != nil {
 		t.Errorf("unknown kind of record: %+v, %v", got.value(), err)
 	}
-	kind := fieldWriter{dst: []byte{recordCheckpoint}}
-	kind.eight(1, [8]byte{1})
-	kind.number(3, 200)
+	kind := codec{dst: []byte{recordCheckpoint}}
+	kind.eight(1, new(CheckpointID{1}))
+	kind.number(3, new(uint64(200)))
 	r, err := ParseRecord(kind.dst)
 	if err != nil || r.Checkpoint.Kind != "#200" || !bytes.Equal(r.Append(nil), kind.dst) {
 		t.Errorf("unknown kind of checkpoint: %+v, %v", r.value(), err)
@@ -231,40 +231,40 @@ func TestRecordFromNewerProgram(t *testing.T) {
 }
 
 func TestParseRecordRefuses(t *testing.T) {
-	fields := func(kind byte, write func(*fieldWriter)) []byte {
-		w := fieldWriter{dst: []byte{kind}}
+	fields := func(kind byte, write func(*codec)) []byte {
+		w := codec{dst: []byte{kind}}
 		write(&w)
 		return w.dst
 	}
 	body := appendBody(appendHead(nil, &Entry{Kind: File}), &Entry{Kind: File})
-	if r, err := ParseRecord(fields(recordTouch, func(w *fieldWriter) { w.text(8, "a"); w.text(10, string(body)) })); err != nil {
+	if r, err := ParseRecord(fields(recordTouch, func(w *codec) { w.text(8, new("a")); w.text(10, new(string(body))) })); err != nil {
 		t.Fatal(r.value(), err)
 	}
 	for what, data := range map[string][]byte{
 		"nothing":               {},
-		"fields out of order":   fields(recordSession, func(w *fieldWriter) { w.text(2, "a"); w.packed(1, "s") }),
-		"field twice":           fields(recordSession, func(w *fieldWriter) { w.text(2, "a"); w.text(2, "a") }),
+		"fields out of order":   fields(recordSession, func(w *codec) { w.text(2, new("a")); w.packed(1, new("s")) }),
+		"field twice":           fields(recordSession, func(w *codec) { w.text(2, new("a")); w.text(2, new("a")) }),
 		"field zero":            {recordSession, 3, 1, 'x'},
-		"another shape":         fields(recordSession, func(w *fieldWriter) { w.number(2, 1) }),
-		"empty text":            fields(recordSession, func(w *fieldWriter) { w.presentText(2, "") }),
+		"another shape":         fields(recordSession, func(w *codec) { w.number(2, new(uint64(1))) }),
+		"empty text":            fields(recordSession, func(w *codec) { w.presentText(2, new("")) }),
 		"text beyond the end":   {recordSession, 2<<2 | shapeText, 200, 1, 'x'},
 		"text of 2^63":          {recordSession, 2<<2 | shapeText, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f},
-		"zero number":           fields(recordCheckpoint, func(w *fieldWriter) { w.dst = append(w.dst, 9<<2, 0) }),
-		"over-long number":      fields(recordCheckpoint, func(w *fieldWriter) { w.dst = append(w.dst, 9<<2, 0x81, 0) }),
-		"raw hex":               fields(recordSession, func(w *fieldWriter) { w.presentText(1, "\x00abcd") }),
-		"uuid cut short":        fields(recordSession, func(w *fieldWriter) { w.presentText(1, "\x02abcd") }),
-		"known kind as text":    fields(recordCheckpoint, func(w *fieldWriter) { w.text(4, "manual") }),
-		"kind twice":            fields(recordCheckpoint, func(w *fieldWriter) { w.number(3, 1); w.text(4, "odd") }),
-		"ids cut short":         fields(recordDelete, func(w *fieldWriter) { w.text(2, "1234567") }),
-		"roots missing":         fields(recordRewrite, func(w *fieldWriter) { w.text(2, "12345678") }),
-		"bad transcript inside": fields(recordCheckpoint, func(w *fieldWriter) { w.presentText(27, "\x00") }),
-		"pin of 3":              fields(recordMark, func(w *fieldWriter) { w.number(4, 3) }),
-		"touches out of order":  fields(recordDelete, func(w *fieldWriter) { w.text(4, "\x05\x00") }),
-		"touches beyond 2^64":   fields(recordDelete, func(w *fieldWriter) { w.text(4, "\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01") }),
-		"touch without a path":  fields(recordTouch, func(w *fieldWriter) { w.text(10, string(body)) }),
-		"touch of a directory":  fields(recordTouch, func(w *fieldWriter) { w.text(8, "a"); w.text(10, "\x04\x00\x00"+string(body[2:])) }),
-		"two entries":           fields(recordTouch, func(w *fieldWriter) { w.text(8, "a"); w.text(10, string(body)+"x") }),
-		"touch of a name":       fields(recordTouch, func(w *fieldWriter) { w.text(8, "a/.."); w.text(10, string(body)) }),
+		"zero number":           fields(recordCheckpoint, func(w *codec) { w.dst = append(w.dst, 9<<2, 0) }),
+		"over-long number":      fields(recordCheckpoint, func(w *codec) { w.dst = append(w.dst, 9<<2, 0x81, 0) }),
+		"raw hex":               fields(recordSession, func(w *codec) { w.presentText(1, new("\x00abcd")) }),
+		"uuid cut short":        fields(recordSession, func(w *codec) { w.presentText(1, new("\x02abcd")) }),
+		"known kind as text":    fields(recordCheckpoint, func(w *codec) { w.text(4, new("manual")) }),
+		"kind twice":            fields(recordCheckpoint, func(w *codec) { w.number(3, new(uint64(1))); w.text(4, new("odd")) }),
+		"ids cut short":         fields(recordDelete, func(w *codec) { w.text(2, new("1234567")) }),
+		"roots missing":         fields(recordRewrite, func(w *codec) { w.text(2, new("12345678")) }),
+		"bad transcript inside": fields(recordCheckpoint, func(w *codec) { w.presentText(27, new("\x00")) }),
+		"pin of 3":              fields(recordMark, func(w *codec) { w.number(4, new(uint64(3))) }),
+		"touches out of order":  fields(recordDelete, func(w *codec) { w.text(4, new("\x05\x00")) }),
+		"touches beyond 2^64":   fields(recordDelete, func(w *codec) { w.text(4, new("\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01")) }),
+		"touch without a path":  fields(recordTouch, func(w *codec) { w.text(10, new(string(body))) }),
+		"touch of a directory":  fields(recordTouch, func(w *codec) { w.text(8, new("a")); w.text(10, new("\x04\x00\x00"+string(body[2:]))) }),
+		"two entries":           fields(recordTouch, func(w *codec) { w.text(8, new("a")); w.text(10, new(string(body)+"x")) }),
+		"touch of a name":       fields(recordTouch, func(w *codec) { w.text(8, new("a/..")); w.text(10, new(string(body))) }),
 		"unknown field cut":     {recordSession, 50<<2 | shapeID, 1, 2},
 	} {
 		var f *FormatError

@@ -1,12 +1,10 @@
 package manifest
 
 import (
-	"encoding/binary"
 	"iter"
 	"math"
 	"slices"
 	"sort"
-	"strings"
 	"time"
 
 	"github.com/rewind-cli/rewind/manifest/wire"
@@ -35,7 +33,7 @@ type Touch struct {
 // MaxTouchPath is the longest path of a touch, in bytes: longer ones are not recorded.
 const MaxTouchPath = 4096
 
-func (t *Touch) fields(c codec) {
+func (t *Touch) fields(c *codec) {
 	c.time(1, &t.Time)
 	c.text(2, &t.Agent)
 	c.packed(3, &t.Session)
@@ -45,32 +43,29 @@ func (t *Touch) fields(c codec) {
 	c.text(7, &t.Call)
 	c.text(8, &t.Path)
 	c.flag(9, &t.After)
-	if c.w != nil {
-		if t.Entry != nil {
-			c.w.presentText(10, string(appendBody(appendHead(nil, t.Entry), t.Entry)))
-		}
-	} else if c.r.at(10) {
-		t.entry(c.r)
+	if t.Entry != nil {
+		data := string(appendBody(appendHead(nil, t.Entry), t.Entry))
+		c.presentText(10, &data)
+	} else if data := ""; c.reading && c.presentText(10, &data) {
+		t.Entry = t.entry(c, data)
 	}
 	c.time(11, &t.Changed)
 	c.flag(12, &t.Alone)
 }
 
 // entry reads what was there.
-func (t *Touch) entry(r *fieldReader) {
-	d := wire.Decoder{What: r.What, Data: r.presentText()}
-	e := head(&d)
-	e.Name = t.Path[strings.LastIndexByte(t.Path, '/')+1:]
-	body(&d, &e)
+func (t *Touch) entry(c *codec, data string) *Entry {
+	d := wire.Decoder{What: c.in.What, Data: data}
+	e := nameless(&d, t.Path)
 	switch {
 	case d.Err != nil:
-		r.Fail("entry: " + d.Err.Error())
+		c.fail("entry: ", d.Err)
 	case d.More():
-		r.Fail("entry: more than one")
+		c.in.Fail("entry: more than one")
 	case e.Kind == Subdir:
-		r.Fail("entry: a directory")
+		c.in.Fail("entry: a directory")
 	}
-	t.Entry = &e
+	return e
 }
 
 // dropped reports whether the touch says nothing: an amendment leaves such a one of what is forgotten.
@@ -272,34 +267,5 @@ func (f *folder) emitTouches() {
 	for seq, t := range s.untouched {
 		b.Add(seqKey(keyTouch, seq), nil)
 		b.Add(appendSeq(touchedKey(t.Path), seq), nil)
-	}
-}
-
-// seqList is a text of ascending sequence numbers: each a varint, less the one before.
-func seqList(c codec, n byte, v *[]uint64) {
-	list, read := c.list(n, func() string {
-		var list []byte
-		var last uint64
-		for _, seq := range *v {
-			list = binary.AppendUvarint(list, seq-last)
-			last = seq
-		}
-		return string(list)
-	})
-	if !read {
-		return
-	}
-	d := wire.Decoder{What: c.r.What, Data: list}
-	var last uint64
-	for d.More() {
-		step := d.Uvarint()
-		if d.Err == nil && (step == 0 || last+step < last) {
-			d.Fail("sequence numbers not in ascending order")
-		}
-		last += step
-		*v = append(*v, last)
-	}
-	if d.Err != nil {
-		c.r.Fail(d.Err.Error())
 	}
 }
