@@ -32,6 +32,9 @@ func (e *DamagedError) Error() string {
 	return text + ": " + e.Reason
 }
 
+// NotFile reports whether something that is not a file is in the pack's place.
+func (e *DamagedError) NotFile() bool { return e.Reason == reasonNoFile }
+
 // BusyError says that a lock was not to be had in time.
 type BusyError struct {
 	Lock   string // "append" or "users"

@@ -3,6 +3,7 @@ package rows
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/screen"
@@ -57,6 +58,15 @@ func Named(o *app.Output, l project.Listed) string {
 		id = ""
 	}
 	return who + " (" + id + app.Ago(o, l.Time) + ")"
+}
+
+// TornText says which checkpoints lack content that nothing can bring back; "" for none.
+func TornText(torn []project.Listed) string {
+	if len(torn) == 0 {
+		return ""
+	}
+	return "content is lost of " + app.Plural(len(torn), "checkpoint", "checkpoints") + ": " +
+		strings.Join(app.FirstNamed(torn, app.MaxNamed, Briefly), ", ")
 }
 
 // Unnamed is a checkpoint without its name.

@@ -81,6 +81,9 @@ func Repair(ctx context.Context, p *project.Project) (*Verified, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.NoteTorn(v.torn()); err != nil {
+		return nil, err
+	}
 	v.Repaired = done
 	lost, err := before.lost(ctx, p)
 	if err != nil {

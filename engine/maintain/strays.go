@@ -31,7 +31,7 @@ func (s Stray) Text() string {
 var ownNames = []string{
 	account.FormatName, account.ConfigName, account.ConfigName + ".lock", account.IgnoreName, account.ObjectsName, account.ManifestsName, account.StatCacheName,
 	account.LockName, account.TmpName, account.RestoreName, account.RestoreHistoryName, account.SessionName, account.IndexStateName,
-	account.RebuildingName, project.HookStateName, project.ForgettingName, project.ReturnedName, olderName, conversation.BackupName, project.ReachedName, project.ShortenedName,
+	account.RebuildingName, project.HookStateName, project.ForgettingName, project.ReturnedName, olderName, conversation.BackupName, project.ReachedName, project.ShortenedName, project.TornName,
 }
 
 // tame are the files of which a copy says nothing that a checkpoint has.

@@ -23,10 +23,26 @@ type Verified struct {
 	Damaged             []Damage
 	Repaired            []string // what repair did, a line each
 	Strays              []Stray  // what is not the store's
+	Final               bool     // a repair has left all that is damaged as it is
 }
 
 // OK reports whether every checkpoint is whole.
 func (v *Verified) OK() bool { return len(v.Damaged) == 0 }
+
+// isKnown reports whether all that is damaged are checkpoints that a repair has left so.
+func isKnown(v *Verified, left []manifest.CheckpointID) bool {
+	return !slices.ContainsFunc(v.Damaged, func(d Damage) bool { return !slices.Contains(left, d.Checkpoint) })
+}
+
+// torn lists the checkpoints that are damaged, each once.
+func (v *Verified) torn() (ids []manifest.CheckpointID) {
+	for _, d := range v.Damaged { // those of one checkpoint follow each other
+		if d.Checkpoint != (manifest.CheckpointID{}) && (len(ids) == 0 || ids[len(ids)-1] != d.Checkpoint) {
+			ids = append(ids, d.Checkpoint)
+		}
+	}
+	return ids
+}
 
 // Damage names a path of a checkpoint that cannot be restored. An empty Path
 // means the whole checkpoint, a zero Checkpoint the store itself.
@@ -95,6 +111,14 @@ func Verify(ctx context.Context, p *project.Project, readData bool) (*Verified, 
 	}
 	if count != nil {
 		count(len(checkpoints), len(checkpoints))
+	}
+	switch {
+	case !v.OK():
+		v.Final = isKnown(v, p.ReadTorn())
+	case p.ReadOnly == nil:
+		if err := p.NoteTorn(nil); err != nil { // what was lost is there again, or gone
+			return nil, err
+		}
 	}
 	v.Strays, err = Strays(p)
 	return v, err

@@ -196,6 +196,8 @@ func (p *Project) Classify(err error) error {
 		return &ReplacedError{p.at.Store}
 	case errors.As(err, &busy):
 		return &account.BusyError{Lock: busy.Lock, Waited: busy.Waited}
+	case errors.As(err, &damaged) && damaged.NotFile():
+		return &account.InPlaceError{Path: filepath.Join(p.at.Store, account.ObjectsName, damaged.Pack)}
 	case errors.As(err, &damaged), errors.As(err, &missing):
 		return &account.DamagedStoreError{What: "an object", Err: err}
 	}

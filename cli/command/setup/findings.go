@@ -14,6 +14,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/registration"
 	"github.com/rewind-cli/rewind/cli/report"
+	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/problem"
@@ -97,6 +98,13 @@ func (l *findings) ofLog(ctx context.Context, p *project.Project) {
 	}
 	if what != "" {
 		l.severe("store", "rewind verify", "%s", what)
+	}
+	torn, err := p.Torn(ctx)
+	if err != nil {
+		l.failed("store", err)
+	}
+	if what := rows.TornText(torn); what != "" {
+		l.severe("store", "rewind verify names the paths; rewind gc --checkpoint "+torn[0].ID.String()[:app.ShortID]+" removes the first of them; all others can be restored", "%s", what)
 	}
 }
 

@@ -147,6 +147,13 @@ func runList(ctx context.Context, c *app.Call, o listFlags) error {
 			return &account.DamagedStoreError{What: "the log", Err: err}
 		}
 	}
+	torn, err := p.Torn(ctx)
+	if err != nil {
+		return err
+	}
+	if what := rows.TornText(torn); what != "" {
+		c.Out.Warn("%s; see rewind status --check", what)
+	}
 	switch {
 	case c.JSON:
 		return l.document(ctx)

@@ -94,7 +94,7 @@ func reportVerified(c *app.Call, v *maintain.Verified, repair bool) error {
 	}
 	if !v.OK() {
 		hint := "rewind verify --repair"
-		if repair {
+		if repair || v.Final {
 			hint = "what is listed is lost, and rewind gc --checkpoint ID removes such a checkpoint; all others can be restored"
 		}
 		found := "the store is damaged: " + app.Plural(len(v.Damaged), "problem", "problems") + " found"
