@@ -57,9 +57,6 @@ func (s *state) amend(a *Amend) error {
 		case r.Record.Operation != nil:
 			o := *r.Record.Operation
 			o.Seq = r.Seq
-			if s.amended == nil {
-				s.amended = map[uint64]*Operation{}
-			}
 			s.amended[o.Seq] = &o
 			for i := range s.operations {
 				if s.operations[i].Seq == o.Seq {

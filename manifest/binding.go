@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"cmp"
-	"encoding/binary"
 	"iter"
 	"slices"
 	"time"
@@ -23,12 +22,6 @@ type Binding struct {
 
 // boundAt is an entry of a session.
 type boundAt struct{ session, entry string }
-
-// bindingAt is the binding of one entry.
-type bindingAt struct {
-	seq     uint64
-	binding Binding
-}
 
 func (b *Binding) fields(c *codec) {
 	c.time(1, &b.Time)
@@ -52,25 +45,17 @@ func (s *state) bind(seq uint64, b *Binding) {
 	for _, entry := range b.Entries {
 		one := *b
 		one.Seq, one.Entries = seq, []string{entry}
-		s.bindings[boundAt{b.Session, entry}] = &bindingAt{seq, one}
+		s.bindings[boundAt{b.Session, entry}] = &one
 	}
 }
 
-func appendBinding(dst []byte, at *bindingAt) []byte {
-	return Record{Binding: &at.binding}.Append(appendSeq(dst, at.seq))
-}
-
-func (g *generation) binding(value []byte) (b Binding, err error) {
-	if len(value) < 8 {
-		return b, g.damaged("binding")
+func (g *generation) binding(value []byte) (*Binding, error) {
+	seq, r := parseSequenced(value)
+	if r.Binding == nil || len(r.Binding.Entries) != 1 {
+		return nil, g.damaged("binding")
 	}
-	r, err := ParseRecord(value[8:])
-	if err != nil || r.Binding == nil || len(r.Binding.Entries) != 1 {
-		return b, g.damaged("binding")
-	}
-	b = *r.Binding
-	b.Seq = binary.BigEndian.Uint64(value)
-	return b, nil
+	r.Binding.Seq = seq
+	return r.Binding, nil
 }
 
 // Bound is the binding of a session's entry.
@@ -83,19 +68,14 @@ func (db *DB) Bound(session, entry string) (b Binding, ok bool, err error) {
 }
 
 func (s *state) bound(at boundAt) (*Binding, error) {
-	if own := s.bindings[at]; own != nil {
-		b := own.binding
-		return &b, nil
-	}
-	if s.gen == nil {
-		return nil, nil
+	if own := s.bindings[at]; own != nil || s.gen == nil {
+		return own, nil
 	}
 	value, err := s.gen.Get(bindingKey(at))
 	if err != nil || len(value) == 0 {
 		return nil, err
 	}
-	b, err := s.gen.binding(value)
-	return &b, err
+	return s.gen.binding(value)
 }
 
 // Bindings yields the bindings of a session, one for each entry, the newest first.
@@ -117,14 +97,14 @@ func (db *DB) Bindings(session string) iter.Seq2[Binding, error] {
 func (s *state) boundIn(session string) (all []Binding, err error) {
 	for at, own := range s.bindings {
 		if at.session == session {
-			all = append(all, own.binding)
+			all = append(all, *own)
 		}
 	}
 	if s.gen != nil {
 		err = s.gen.scan(bindingsOf(session), func(_, value []byte) error {
 			b, err := s.gen.binding(value)
 			if err == nil && s.bindings[boundAt{session, b.Entries[0]}] == nil {
-				all = append(all, b)
+				all = append(all, *b)
 			}
 			return err
 		})
@@ -140,8 +120,8 @@ func newestBinding(a, b Binding) int {
 // Bindings are those of all sessions, one for each entry, the newest first.
 func (r *Replayed) Bindings() []Binding {
 	var all []Binding
-	for _, at := range r.s.bindings {
-		all = append(all, at.binding)
+	for _, b := range r.s.bindings {
+		all = append(all, *b)
 	}
 	slices.SortFunc(all, newestBinding)
 	return all

@@ -39,10 +39,10 @@ func (g *generation) setHeader(seq uint64) (h setHeader, err error) {
 
 func (g *generation) parseSetHeader(v []byte) (h setHeader, err error) {
 	d := wire.Decoder{What: "set of changes", Data: string(v)}
-	switch d.Bytes(1) {
-	case "\x02":
+	switch d.Byte() {
+	case 2:
 		h.unfolded = true
-	case "\x01":
+	case 1:
 		h.base = d.Uint64()
 		h.count = d.Uvarint()
 	default:
@@ -137,13 +137,6 @@ func (s *state) readSet(seq uint64, visit func(Change) error) error {
 	return err
 }
 
-// merge puts an older change and a newer one of the same path together; ok is
-// false where nothing remains.
-func merge(older, newer Change) (c Change, ok bool) {
-	c = Change{Path: newer.Path, Old: older.Old, New: newer.New}
-	return c, differs(c.Old, c.New)
-}
-
 // bare is a change without what a directory says of the files below it: that changes with them, and is no
 // change of the directory.
 func (c Change) bare() Change {
@@ -176,13 +169,9 @@ func (s *state) changes(load func(oid.ID) (Dir, error), seq uint64, visit func(C
 	case err != nil:
 		return err
 	case chain == nil:
-		before, err := s.bySeq(s.index.prev(seq, &anyKind))
+		root, err := s.rootBefore(seq)
 		if err != nil {
 			return err
-		}
-		var root oid.ID
-		if before != nil {
-			root = before.Root
 		}
 		return Diff(load, root, c.Root, func(c Change) error { return visit(c.bare()) })
 	case len(chain) == 1:
@@ -192,7 +181,7 @@ func (s *state) changes(load func(oid.ID) (Dir, error), seq uint64, visit func(C
 	for _, at := range slices.Backward(chain) {
 		err := s.readSet(at, func(c Change) error {
 			if older, ok := merged[c.Path]; ok {
-				if c, ok = merge(older, c); !ok {
+				if c.Old = older.Old; !differs(c.Old, c.New) {
 					delete(merged, c.Path)
 					return nil
 				}

@@ -6,13 +6,31 @@ import (
 	"errors"
 	"iter"
 	"os"
+	"path/filepath"
 	"sync"
 
+	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/manifest/table"
 )
 
 // longestKey is the longest key, in bytes, that a generation holds.
 const longestKey = 16 << 10
+
+// Source is where the log and the trees are.
+type Source interface {
+	// Records yields the log from sequence number from on, in order. An entry that is no
+	// record is yielded as an *EntryError, and those after it follow; any other error ends the log.
+	Records(from uint64) iter.Seq2[Sequenced, error]
+	// Dir loads a directory manifest. Safe for concurrent use.
+	Dir(id oid.ID) (Dir, error)
+}
+
+// Options says where the database is.
+type Options struct {
+	Dir      string                  // manifests/
+	Owner    func(file string) error // gives a created file or directory to its rightful owner; nil: nothing
+	ReadOnly bool                    // never writes
+}
 
 // DB answers queries about the log as it was when the DB was opened. It is safe for
 // concurrent use and must be closed.
@@ -156,7 +174,7 @@ func (db *DB) heal(failed *state, cause error) error {
 		return nil
 	}
 	// If the pointer cannot be removed, the next one who meets the damage tries again.
-	file := table.Join(db.options.Dir, table.PointerFile)
+	file := filepath.Join(db.options.Dir, table.PointerFile)
 	if data, err := table.ReadSmall(file); err == nil && bytes.Equal(data, failed.gen.pointer) {
 		_ = os.Remove(file)
 	}

@@ -41,6 +41,26 @@ func (e Entry) Alike(o Entry) bool {
 	return e == o
 }
 
+// SameContent reports whether two sides of a change differ in nothing but their modes.
+func SameContent(old, new *Entry) bool {
+	return old != nil && new != nil && old.Kind == new.Kind && old.ID == new.ID && old.Target == new.Target
+}
+
+func SameKindDir(a, b *Entry) bool {
+	return a != nil && b != nil && a.Kind == Subdir && b.Kind == Subdir
+}
+
+// SameEntries reports whether two entries are the same path's, both may be nil.
+func SameEntries(a, b *Entry) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return SameContent(a, b) && a.Mode == b.Mode
+}
+
+// HasContent reports whether it is a file or a link.
+func HasContent(e *Entry) bool { return e != nil && e.Kind != Subdir }
+
 // Dir is a directory manifest: entries sorted by Name, bytewise.
 type Dir struct{ Entries []Entry }
 
@@ -98,8 +118,8 @@ func appendBody(dst []byte, e *Entry) []byte {
 // names and targets share one copy of data, which itself is not kept.
 func ParseDir(data []byte) (Dir, error) {
 	d := wire.Decoder{What: "directory manifest", Data: string(data)}
-	format := d.Bytes(1)
-	if format != string([]byte{dirFormat}) && format != string([]byte{dirMarked}) {
+	format := d.Byte()
+	if format != dirFormat && format != dirMarked {
 		d.Pos = 0
 		d.Fail("not a directory manifest of a known format")
 		return Dir{}, d.Err
@@ -116,7 +136,7 @@ func ParseDir(data []byte) (Dir, error) {
 		marked = marked || e.Precious
 		entries = append(entries, e)
 	}
-	if d.Err == nil && marked != (format[0] == dirMarked) {
+	if d.Err == nil && marked != (format == dirMarked) {
 		d.Fail("marked entries in the format without, or none in the format with")
 	}
 	if d.Err != nil {

@@ -3,8 +3,6 @@ package manifest
 import (
 	"errors"
 	"slices"
-
-	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // spillSize is how many bytes of keys and values a fold holds before it writes them as
@@ -54,10 +52,10 @@ func (f *folder) emit(m meta) error {
 		b.Add(appendNewest([]byte{keyOperation}, o.Seq), Record{Operation: o}.Append(nil))
 	}
 	for name, at := range s.sessions {
-		b.Add(sessionKey(name.agent, name.id), appendSession(nil, at))
+		b.Add(sessionKey(name.agent, name.id), appendSequenced(nil, at.seq, Record{Session: &at.session}))
 	}
-	for name, at := range s.bindings {
-		b.Add(bindingKey(name), appendBinding(nil, at))
+	for name, binding := range s.bindings {
+		b.Add(bindingKey(name), appendSequenced(nil, binding.Seq, Record{Binding: binding}))
 	}
 	f.emitTouches()
 	for i := range s.index.buckets {
@@ -78,16 +76,12 @@ func (f *folder) checkpoint(c *Checkpoint) error {
 		b.Add(appendNewest(ofSessionKey(c.Session), c.Seq), one)
 	}
 	h := setHeader{base: f.state.index.prev(c.Seq, &anyKind)}
-	var root oid.ID
-	if h.base != 0 {
-		before, err := f.state.bySeq(h.base)
-		if err != nil {
-			return err
-		}
-		root = before.Root
+	root, err := f.state.rootBefore(c.Seq)
+	if err != nil {
+		return err
 	}
 	before := len(b.Entries)
-	err := Diff(f.recent.load(f.src.Dir), root, c.Root, func(change Change) error {
+	err = Diff(f.load, root, c.Root, func(change Change) error {
 		if h.count++; h.count%1000 == 0 && f.ctx.Err() != nil {
 			return f.ctx.Err()
 		}
@@ -120,29 +114,3 @@ func (f *folder) checkpoint(c *Checkpoint) error {
 }
 
 var errLongPath = errors.New("path too long for a key")
-
-// recentDirs keeps the directories of the last two trees that were walked: what a
-// checkpoint changed is what the next one is compared with.
-type recentDirs struct{ now, before map[oid.ID]Dir }
-
-const recentMost = 512
-
-func (r *recentDirs) load(load func(oid.ID) (Dir, error)) func(oid.ID) (Dir, error) {
-	return func(id oid.ID) (Dir, error) {
-		if d, ok := r.now[id]; ok {
-			return d, nil
-		}
-		d, ok := r.before[id]
-		if !ok {
-			var err error
-			if d, err = load(id); err != nil {
-				return d, err
-			}
-		}
-		if len(r.now) >= recentMost || r.now == nil {
-			r.now, r.before = make(map[oid.ID]Dir, recentMost), r.now
-		}
-		r.now[id] = d
-		return d, nil
-	}
-}

@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
 
+	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/manifest/table"
 )
 
@@ -26,19 +28,30 @@ func Fold(ctx context.Context, o Options, src Source) error {
 
 // Rebuild folds the whole log into a new generation, whatever the current one holds.
 func Rebuild(ctx context.Context, o Options, src Source) error {
-	if o.ReadOnly {
-		return &fs.PathError{Op: "fold", Path: o.Dir, Err: fs.ErrPermission}
-	}
-	files := table.Disk{Owner: o.Owner}
-	release, err := lockDir(ctx, o, files)
-	if err != nil {
-		return err
-	}
-	defer release()
-	return (&folder{ctx: ctx, dir: o.Dir, src: src, files: files}).run(nil)
+	return locked(ctx, o, src, table.Disk{Owner: o.Owner}, func(f *folder) error { return f.run(nil) })
 }
 
 func fold(ctx context.Context, o Options, src Source, files table.Files) error {
+	return locked(ctx, o, src, files, func(f *folder) error {
+		cur, err := openCurrent(o.Dir)
+		var damaged *DamagedError
+		var malformed *FormatError
+		if err != nil && !errors.As(err, &damaged) && !errors.As(err, &malformed) {
+			return err
+		}
+		err = f.run(cur)
+		if err != nil && cur != nil && errors.As(err, &damaged) {
+			err = f.run(nil)
+		}
+		if cur != nil {
+			err = errors.Join(err, cur.Close())
+		}
+		return err
+	})
+}
+
+// locked runs one fold while it holds the folds' lock.
+func locked(ctx context.Context, o Options, src Source, files table.Files, run func(*folder) error) error {
 	if o.ReadOnly {
 		return &fs.PathError{Op: "fold", Path: o.Dir, Err: fs.ErrPermission}
 	}
@@ -47,21 +60,7 @@ func fold(ctx context.Context, o Options, src Source, files table.Files) error {
 		return err
 	}
 	defer release()
-	cur, err := openCurrent(o.Dir)
-	var damaged *DamagedError
-	var malformed *FormatError
-	if err != nil && !errors.As(err, &damaged) && !errors.As(err, &malformed) {
-		return err
-	}
-	f := folder{ctx: ctx, dir: o.Dir, src: src, files: files}
-	err = f.run(cur)
-	if err != nil && cur != nil && errors.As(err, &damaged) {
-		err = f.run(nil)
-	}
-	if cur != nil {
-		err = errors.Join(err, cur.Close())
-	}
-	return err
+	return run(&folder{ctx: ctx, dir: o.Dir, src: src, files: files, load: Remember(src.Dir)})
 }
 
 // lockDir makes the directory and takes the folds' lock.
@@ -74,7 +73,7 @@ func lockDir(ctx context.Context, o Options, files table.Files) (release func(),
 	case err == nil && !info.IsDir():
 		return nil, &fs.PathError{Op: "fold into", Path: o.Dir, Err: errors.New("not a directory")}
 	}
-	file := table.Join(o.Dir, table.LockFile)
+	file := filepath.Join(o.Dir, table.LockFile)
 	info, statErr := os.Lstat(file)
 	if statErr == nil && !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "lock", Path: file, Err: errors.New("not a file")}
@@ -105,7 +104,7 @@ type folder struct {
 	writer table.Writer
 	fresh  table.Runs // what this fold wrote, open
 	batch  table.Pending
-	recent recentDirs
+	load   func(oid.ID) (Dir, error)
 }
 
 // run folds onto cur; nil: the whole log.
@@ -120,7 +119,7 @@ func (f *folder) run(cur *generation) (err error) {
 	}
 	// Readers use the present generation until the pointer is switched, also where it is not built upon.
 	var keep uint64
-	if data, err := table.ReadSmall(table.Join(f.dir, table.PointerFile)); err == nil {
+	if data, err := table.ReadSmall(filepath.Join(f.dir, table.PointerFile)); err == nil {
 		keep, _, _ = table.ParsePointer(data)
 	}
 	number, err := f.clean(keep)
@@ -130,7 +129,7 @@ func (f *folder) run(cur *generation) (err error) {
 	if f.state.last == 0 || cur != nil && f.state.last == cur.meta.last {
 		return nil
 	}
-	f.target = table.Join(f.dir, table.GenerationName(number))
+	f.target = filepath.Join(f.dir, table.GenerationName(number))
 	if err := f.files.Mkdir(f.target); err != nil {
 		return err
 	}
@@ -183,7 +182,7 @@ func (f *folder) clean(keep uint64) (next uint64, err error) {
 	}
 	for _, name := range old {
 		// Where open files cannot be removed, a later fold does it.
-		_ = f.files.RemoveAll(table.Join(f.dir, name))
+		_ = f.files.RemoveAll(filepath.Join(f.dir, name))
 	}
 	return max(next, 1), nil
 }
@@ -214,7 +213,7 @@ func (f *folder) write(cur *generation, number uint64) (switched bool, err error
 		var tables []table.File
 		for _, t := range r {
 			if t.Dir != f.target {
-				if err := f.files.Link(table.Join(t.Dir, t.Name()), table.Join(f.target, t.Name())); err != nil {
+				if err := f.files.Link(filepath.Join(t.Dir, t.Name()), filepath.Join(f.target, t.Name())); err != nil {
 					return false, err
 				}
 			}
@@ -232,17 +231,17 @@ func (f *folder) publish(l *table.Layout, number uint64) (switched bool, err err
 	}
 	data := l.Append(nil)
 	for _, step := range []func() error{
-		func() error { return f.files.WriteFile(table.Join(f.target, table.BadgerName), badger) },
-		func() error { return f.files.WriteFile(table.Join(f.target, table.LayoutFile), data) },
+		func() error { return f.files.WriteFile(filepath.Join(f.target, table.BadgerName), badger) },
+		func() error { return f.files.WriteFile(filepath.Join(f.target, table.LayoutFile), data) },
 		func() error { return f.files.SyncDir(f.target) },
-		func() error { return f.files.RemoveAll(table.Join(f.dir, table.PointerNewFile)) },
+		func() error { return f.files.RemoveAll(filepath.Join(f.dir, table.PointerNewFile)) },
 		func() error {
-			return f.files.WriteFile(table.Join(f.dir, table.PointerNewFile), table.PointerTo(number, data))
+			return f.files.WriteFile(filepath.Join(f.dir, table.PointerNewFile), table.PointerTo(number, data))
 		},
 		// The new directory's name is durable before the pointer's.
 		func() error { return f.files.SyncDir(f.dir) },
 		func() error {
-			return f.files.Rename(table.Join(f.dir, table.PointerNewFile), table.Join(f.dir, table.PointerFile))
+			return f.files.Rename(filepath.Join(f.dir, table.PointerNewFile), filepath.Join(f.dir, table.PointerFile))
 		},
 	} {
 		if err := step(); err != nil {
@@ -292,7 +291,7 @@ func (f *folder) mergeRuns(rs table.Runs) (table.Runs, error) {
 	for _, r := range rs[first:] {
 		for _, t := range r {
 			if t.Dir == f.target {
-				if err := f.files.RemoveAll(table.Join(t.Dir, t.Name())); err != nil {
+				if err := f.files.RemoveAll(filepath.Join(t.Dir, t.Name())); err != nil {
 					return nil, err
 				}
 			}

@@ -83,7 +83,7 @@ func TestGenerationIsABadgerDatabase(t *testing.T) {
 	}
 	defer gen.Close()
 	want := map[string]string{}
-	if err := gen.Ascend(nil, func([]byte) bool { return true }, func(key, value []byte) error {
+	if err := gen.Runs.Ascend(nil, func([]byte) bool { return true }, func(key, value []byte) error {
 		want[string(key)] = string(value)
 		return nil
 	}); err != nil {

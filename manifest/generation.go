@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
@@ -30,7 +31,7 @@ type generation struct {
 	idle [128]atomic.Pointer[table.Reader]
 }
 
-// Get is Runs.Get.
+// Get gives a key's newest value, which is the caller's; nil for none.
 func (g *generation) Get(key []byte) ([]byte, error) {
 	r := g.reader(key[0])
 	defer g.done(key[0], r)
@@ -39,9 +40,6 @@ func (g *generation) Get(key []byte) ([]byte, error) {
 
 // Ascend is Runs.Ascend.
 func (g *generation) Ascend(first []byte, within func(key []byte) bool, visit func(key, value []byte) error) error {
-	if len(first) == 0 {
-		return g.Runs.Ascend(first, within, visit)
-	}
 	r := g.reader(first[0])
 	defer g.done(first[0], r)
 	return r.Ascend(first, within, visit)
@@ -147,27 +145,31 @@ func (g *generation) checkpoint(seq uint64) (*Checkpoint, error) {
 }
 
 func (g *generation) parseCheckpoint(seq uint64, value []byte) (*Checkpoint, error) {
-	r, err := ParseRecord(value)
-	if err != nil || r.Checkpoint == nil {
+	r, _ := ParseRecord(value)
+	if r.Checkpoint == nil {
 		return nil, g.damaged(fmt.Sprintf("checkpoint %d", seq))
 	}
 	r.Checkpoint.Seq = seq
 	return r.Checkpoint, nil
 }
 
-func appendSession(dst []byte, at *sessionAt) []byte {
-	return Record{Session: &at.session}.Append(appendSeq(dst, at.seq))
+func appendSequenced(dst []byte, seq uint64, r Record) []byte { return r.Append(appendSeq(dst, seq)) }
+
+// parseSequenced reads what appendSequenced wrote; what it would not write is a record with no field set.
+func parseSequenced(value []byte) (seq uint64, r Record) {
+	if len(value) < 8 {
+		return 0, Record{}
+	}
+	r, _ = ParseRecord(value[8:])
+	return binary.BigEndian.Uint64(value), r
 }
 
-func (g *generation) session(value []byte) (at sessionAt, err error) {
-	if len(value) < 8 {
-		return at, g.damaged("session")
+func (g *generation) session(value []byte) (sessionAt, error) {
+	seq, r := parseSequenced(value)
+	if r.Session == nil {
+		return sessionAt{}, g.damaged("session")
 	}
-	r, err := ParseRecord(value[8:])
-	if err != nil || r.Session == nil {
-		return at, g.damaged("session")
-	}
-	return sessionAt{seq: binary.BigEndian.Uint64(value), session: *r.Session}, nil
+	return sessionAt{seq, *r.Session}, nil
 }
 
 // openCurrent opens the generation that the pointer names; nil when there is
@@ -175,7 +177,7 @@ func (g *generation) session(value []byte) (at sessionAt, err error) {
 func openCurrent(dir string) (*generation, error) {
 	var before []byte
 	for {
-		data, err := table.ReadSmall(table.Join(dir, table.PointerFile))
+		data, err := table.ReadSmall(filepath.Join(dir, table.PointerFile))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
@@ -199,12 +201,12 @@ func openGeneration(dir string, pointer []byte) (g *generation, err error) {
 	if err != nil {
 		return nil, err
 	}
-	g = &generation{name: table.Join(dir, table.GenerationName(number)), pointer: pointer}
+	g = &generation{name: filepath.Join(dir, table.GenerationName(number)), pointer: pointer}
 	// Nothing is read through a link: neither the directory is one nor a file of it.
 	if info, err := os.Lstat(g.name); err != nil || !info.IsDir() {
 		return nil, errors.Join(errors.New("its directory is not there"), err)
 	}
-	data, err := table.ReadSmall(table.Join(g.name, table.LayoutFile))
+	data, err := table.ReadSmall(filepath.Join(g.name, table.LayoutFile))
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 )
 
@@ -69,13 +70,7 @@ func (x *index) find(number uint64) (int, bool) {
 		return n - 1, true
 	}
 	return slices.BinarySearchFunc(x.buckets, number, func(b bucket, number uint64) int {
-		switch {
-		case b.number < number:
-			return -1
-		case b.number > number:
-			return 1
-		}
-		return 0
+		return cmp.Compare(b.number, number)
 	})
 }
 
@@ -148,11 +143,7 @@ func (x *index) next(seq uint64, set *kindSet) uint64 {
 	return 0
 }
 
-// count is the number of codes that are living checkpoints with a position, and of safety ones.
-func (b *bucket) count() (positions, safety int) {
-	return countCodes(b.codes)
-}
-
+// countCodes is how many codes are living checkpoints with a position, and how many safety ones.
 func countCodes(codes []kindCode) (positions, safety int) {
 	safety = bytes.Count(codes, []byte{codeSafety})
 	return len(codes) - bytes.Count(codes, []byte{0}) - safety, safety
@@ -160,7 +151,7 @@ func countCodes(codes []kindCode) (positions, safety int) {
 
 func (x *index) counts() (positions, safety int) {
 	for i := range x.buckets {
-		p, s := x.buckets[i].count()
+		p, s := countCodes(x.buckets[i].codes)
 		positions, safety = positions+p, safety+s
 	}
 	return positions, safety
@@ -173,7 +164,7 @@ func (x *index) nth(n int) uint64 {
 	}
 	for i := len(x.buckets) - 1; i >= 0; i-- {
 		b := &x.buckets[i]
-		if p, _ := b.count(); n > p {
+		if p, _ := countCodes(b.codes); n > p {
 			n -= p
 			continue
 		}
@@ -200,7 +191,7 @@ func (x *index) position(seq uint64) int {
 			p, _ := countCodes(b.codes[seq%bucketSize:])
 			return n + p
 		}
-		p, _ := b.count()
+		p, _ := countCodes(b.codes)
 		n += p
 	}
 	return 0

@@ -50,15 +50,7 @@ func nameKey(name string) []byte { return appendExact([]byte{keyName}, name) }
 
 func timeKey(t time.Time, seq uint64) []byte {
 	// The sign bit is flipped so that times before 1970 sort first.
-	return appendNewest(appendNewest([]byte{keyTime}, uint64(sortNanos(t))^1<<63), seq)
-}
-
-// sortNanos orders times as the log can tell them apart.
-func sortNanos(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return clampNanos(t)
+	return appendNewest(appendNewest([]byte{keyTime}, uint64(nanos(t))^1<<63), seq)
 }
 
 func ofSessionKey(session string) []byte { return appendExact([]byte{keyOfSession}, session) }

@@ -99,29 +99,16 @@ func (s *state) touched(dir string) ([]uint64, error) {
 		}
 	}
 	if s.gen != nil {
-		visit := func(key, _ []byte) error {
+		err := s.gen.scan(append(appendPath([]byte{keyHistory}, dir), 0), func(key, _ []byte) error {
 			add(newestSeq(key))
-			return nil
-		}
-		if err := s.gen.scan(append(appendPath([]byte{keyHistory}, dir), 0), visit); err != nil {
-			return nil, err
-		}
-		err := s.gen.scan([]byte{keyUnfolded}, func(key, _ []byte) error {
-			seq := lastSeq(key)
-			add(seq)
-			add(s.index.next(seq, &anyKind))
 			return nil
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	for seq := range s.rewritten {
-		add(seq)
-		add(s.index.next(seq, &anyKind))
-	}
-	for _, seq := range s.fresh {
-		add(seq)
+	if err := s.unlisted(add); err != nil {
+		return nil, err
 	}
 	seqs := slices.Sorted(maps.Keys(sets))
 	slices.Reverse(seqs)

@@ -54,9 +54,9 @@ func (s *state) histories(load func(oid.ID) (Dir, error), paths []string) (map[s
 	}
 	get := func(key []byte) ([]byte, error) { return values[string(key)], nil }
 	all := make(map[string][]Version, len(paths))
-	load = remembering(load)
+	load = Remember(load)
 	for _, path := range slices.Sorted(maps.Keys(sets)) { // neighbours are in the same directories
-		err := s.versions(path, sets[path], &finder{load: load, path: path}, get, func(v Version) error {
+		err := s.versions(path, sets[path], load, get, func(v Version) error {
 			all[path] = append(all[path], v)
 			return nil
 		})
@@ -87,7 +87,7 @@ func (s *state) touchesOf(q TouchQuery, paths []string) (map[string][]Touch, err
 		if s.gen == nil || q.From > s.gen.meta.last {
 			continue
 		}
-		err := s.foldedTouched(path, q, func(seq uint64) error {
+		err := s.touchKeys(touchedKey(path), q, func(seq uint64, _ []byte) error {
 			folded = append(folded, seq)
 			return nil
 		})
@@ -113,27 +113,4 @@ func (s *state) touchesOf(q TouchQuery, paths []string) (map[string][]Touch, err
 		}
 	}
 	return all, nil
-}
-
-// maxRemembered is how many entries of directories are kept for the next path; each takes some 150 bytes.
-const maxRemembered = 200_000
-
-// remembering keeps directories that were loaded. It is for one goroutine.
-func remembering(load func(oid.ID) (Dir, error)) func(oid.ID) (Dir, error) {
-	dirs, entries := map[oid.ID]Dir{}, 0
-	return func(id oid.ID) (Dir, error) {
-		if d, ok := dirs[id]; ok {
-			return d, nil
-		}
-		d, err := load(id)
-		if err != nil {
-			return d, err
-		}
-		if entries += len(d.Entries); entries > maxRemembered {
-			clear(dirs)
-			entries = len(d.Entries)
-		}
-		dirs[id] = d
-		return d, nil
-	}
 }

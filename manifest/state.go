@@ -2,11 +2,12 @@ package manifest
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // state is what the log says up to a record: a generation (none for nothing) and,
@@ -24,7 +25,7 @@ type state struct {
 	names       map[string]uint64 // 0: taken away
 	operations  []*Operation
 	sessions    map[sessionName]*sessionAt
-	bindings    map[boundAt]*bindingAt
+	bindings    map[boundAt]*Binding
 	touches     []*Touch              // new ones, by sequence number
 	untouched   map[uint64]*Touch     // those of the generation that are gone
 	retouched   map[uint64]*Touch     // those that are not the generation's
@@ -50,8 +51,11 @@ func newState(gen *generation) (*state, error) {
 		ids:         map[CheckpointID]uint64{},
 		names:       map[string]uint64{},
 		sessions:    map[sessionName]*sessionAt{},
-		bindings:    map[boundAt]*bindingAt{},
+		bindings:    map[boundAt]*Binding{},
+		untouched:   map[uint64]*Touch{},
+		retouched:   map[uint64]*Touch{},
 		rewritten:   map[uint64]bool{},
+		amended:     map[uint64]*Operation{},
 	}
 	if gen == nil {
 		return s, nil
@@ -313,10 +317,19 @@ func (s *state) byName(name string) (*Checkpoint, error) {
 	return s.bySeq(seq)
 }
 
+// rootBefore is the tree of the living checkpoint before a sequence number, zero for none.
+func (s *state) rootBefore(seq uint64) (root oid.ID, err error) {
+	c, err := s.bySeq(s.index.prev(seq, &anyKind))
+	if err == nil && c != nil {
+		root = c.Root
+	}
+	return root, err
+}
+
 // freshIDs are the ids in memory from first to last, in order.
 func (s *state) freshIDs(first, last CheckpointID) []CheckpointID {
 	var ids []CheckpointID
-	for id := range maps.Keys(s.ids) {
+	for id := range s.ids {
 		if slices.Compare(id[:], first[:]) >= 0 && slices.Compare(id[:], last[:]) <= 0 {
 			ids = append(ids, id)
 		}

@@ -93,9 +93,6 @@ func (s *state) dropTouch(seq uint64) error {
 	if err != nil || t == nil {
 		return err
 	}
-	if s.untouched == nil {
-		s.untouched = map[uint64]*Touch{}
-	}
 	s.untouched[seq] = t
 	return nil
 }
@@ -126,9 +123,6 @@ func (s *state) amendTouch(seq uint64, t Touch) error {
 	if err != nil || old == nil || old.Path != t.Path {
 		return err
 	}
-	if s.retouched == nil {
-		s.retouched = map[uint64]*Touch{}
-	}
 	s.retouched[seq] = &t
 	return nil
 }
@@ -143,8 +137,8 @@ func (g *generation) touch(seq uint64) (*Touch, error) {
 }
 
 func (g *generation) parseTouch(seq uint64, value []byte) (*Touch, error) {
-	r, err := ParseRecord(value)
-	if err != nil || r.Touch == nil || r.Touch.dropped() {
+	r, _ := ParseRecord(value)
+	if r.Touch == nil || r.Touch.dropped() {
 		return nil, g.damaged("touch")
 	}
 	r.Touch.Seq = seq
@@ -189,7 +183,7 @@ func (s *state) findTouches(q TouchQuery, visit func(Touch) error) error {
 // foldedTouches visits those of the generation.
 func (s *state) foldedTouches(q TouchQuery, visit func(Touch) error) error {
 	if q.Path != "" {
-		return s.foldedTouched(q.Path, q, func(seq uint64) error {
+		return s.touchKeys(touchedKey(q.Path), q, func(seq uint64, _ []byte) error {
 			t, err := s.foldedTouch(seq)
 			if err != nil {
 				return err
@@ -209,11 +203,6 @@ func (s *state) foldedTouches(q TouchQuery, visit func(Touch) error) error {
 	})
 }
 
-// foldedTouched visits the sequence numbers of those of a path.
-func (s *state) foldedTouched(path string, q TouchQuery, visit func(seq uint64) error) error {
-	return s.touchKeys(touchedKey(path), q, func(seq uint64, _ []byte) error { return visit(seq) })
-}
-
 // foldedTouch is one that is there.
 func (s *state) foldedTouch(seq uint64) (*Touch, error) {
 	if t := s.retouched[seq]; t != nil {
@@ -228,24 +217,17 @@ func (s *state) foldedTouch(seq uint64) (*Touch, error) {
 
 // touchKeys visits the keys of living touches of a family, within a query's bounds.
 func (s *state) touchKeys(prefix []byte, q TouchQuery, visit func(seq uint64, value []byte) error) error {
-	var past bool
-	err := s.gen.scanFrom(appendSeq(slices.Clone(prefix), q.From), prefix, func(key, value []byte) error {
-		if len(key) != len(prefix)+8 {
+	first, last := appendSeq(slices.Clone(prefix), q.From), appendSeq(slices.Clone(prefix), q.To)
+	return s.gen.scanRange(first, last, func(key, value []byte) error {
+		if len(key) != len(first) {
 			return s.gen.damaged("key of a touch")
 		}
 		seq := lastSeq(key)
-		if past = seq > q.To; past {
-			return errStop
-		}
 		if s.untouched[seq] != nil {
 			return nil
 		}
 		return visit(seq, value)
 	})
-	if past && err == errStop {
-		return nil
-	}
-	return err
 }
 
 // Touches are those that are left, the oldest first.

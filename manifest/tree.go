@@ -64,6 +64,32 @@ func Find(load func(oid.ID) (Dir, error), root oid.ID, path string) (e Entry, ok
 	}
 }
 
+// maxRemembered is about how many entries of directories Remember keeps; each takes some 150 bytes.
+const maxRemembered = 100_000
+
+// Remember is load with the directories that were read last kept: trees that are looked at one after the other share most
+// of theirs. It is for one goroutine.
+func Remember(load func(oid.ID) (Dir, error)) func(oid.ID) (Dir, error) {
+	now, before, entries := map[oid.ID]Dir{}, map[oid.ID]Dir{}, 0
+	return func(id oid.ID) (Dir, error) {
+		if d, ok := now[id]; ok {
+			return d, nil
+		}
+		d, ok := before[id]
+		if !ok {
+			var err error
+			if d, err = load(id); err != nil {
+				return d, err
+			}
+		}
+		if entries += len(d.Entries); entries > maxRemembered/2 {
+			now, before, entries = map[oid.ID]Dir{}, now, len(d.Entries)
+		}
+		now[id] = d
+		return d, nil
+	}
+}
+
 // differs reports whether old and new make a change of their path.
 func differs(old, new *Entry) bool {
 	if old == nil || new == nil {

@@ -31,7 +31,7 @@ func (s *state) history(load func(oid.ID) (Dir, error), path string, visit func(
 	if err != nil {
 		return err
 	}
-	return s.versions(path, sets, &finder{load: load, path: path}, s.genGet, visit)
+	return s.versions(path, sets, Remember(load), s.gen.Get, visit)
 }
 
 // inTrees reports whether there can be such a path in a tree: else its key would be another's.
@@ -39,12 +39,10 @@ func inTrees(path string) bool {
 	return path != "" && path[0] != '/' && path[len(path)-1] != '/' && !strings.Contains(path, "//") && !strings.Contains(path, "\x00")
 }
 
-func (s *state) genGet(key []byte) ([]byte, error) { return s.gen.Get(key) }
-
 // versions visits what the checkpoints that may have changed a path did to it, newest first.
-func (s *state) versions(path string, sets map[uint64][]uint64, look *finder, get func([]byte) ([]byte, error), visit func(Version) error) error {
+func (s *state) versions(path string, sets map[uint64][]uint64, load func(oid.ID) (Dir, error), get func([]byte) ([]byte, error), visit func(Version) error) error {
 	for _, seq := range slices.Backward(slices.Sorted(maps.Keys(sets))) {
-		v, err := s.version(seq, path, sets[seq], look, get)
+		v, err := s.version(seq, path, sets[seq], load, get)
 		if err != nil {
 			return err
 		}
@@ -61,33 +59,38 @@ func (s *state) versions(path string, sets map[uint64][]uint64, look *finder, ge
 // newest first; to nil where the trees themselves must be asked.
 func (s *state) setsOf(path string, chain func(uint64) ([]uint64, error)) (map[uint64][]uint64, error) {
 	sets := map[uint64][]uint64{}
-	ask := func(seq uint64) {
-		if seq != 0 && s.index.at(seq) != 0 {
-			sets[seq] = nil
-		}
-	}
 	if s.gen != nil {
 		if err := s.foldedSets(path, sets, chain); err != nil {
 			return nil, err
 		}
-		err := s.gen.scan([]byte{keyUnfolded}, func(key, _ []byte) error {
-			seq := lastSeq(key)
-			ask(seq)
-			ask(s.index.next(seq, &anyKind))
-			return nil
-		})
-		if err != nil {
-			return nil, err
+	}
+	return sets, s.unlisted(func(seq uint64) {
+		if seq != 0 && s.index.at(seq) != 0 {
+			sets[seq] = nil
 		}
+	})
+}
+
+// unlisted visits the checkpoints of which no key of a history says what they changed: new ones, those whose set could not
+// be made or whose tree was rewritten, and the one after each of these.
+func (s *state) unlisted(visit func(seq uint64)) error {
+	withNext := func(seq uint64) {
+		visit(seq)
+		visit(s.index.next(seq, &anyKind))
 	}
 	for seq := range s.rewritten {
-		ask(seq)
-		ask(s.index.next(seq, &anyKind))
+		withNext(seq)
 	}
 	for _, seq := range s.fresh {
-		ask(seq)
+		visit(seq)
 	}
-	return sets, nil
+	if s.gen == nil {
+		return nil
+	}
+	return s.gen.scan([]byte{keyUnfolded}, func(key, _ []byte) error {
+		withNext(lastSeq(key))
+		return nil
+	})
 }
 
 func (s *state) foldedSets(path string, sets map[uint64][]uint64, chainOf func(uint64) ([]uint64, error)) error {
@@ -125,19 +128,19 @@ func (s *state) foldedSets(path string, sets map[uint64][]uint64, chainOf func(u
 }
 
 // version is what living checkpoint seq did to path.
-func (s *state) version(seq uint64, path string, sets []uint64, look *finder, get func([]byte) ([]byte, error)) (Version, error) {
+func (s *state) version(seq uint64, path string, sets []uint64, load func(oid.ID) (Dir, error), get func([]byte) ([]byte, error)) (Version, error) {
 	if sets == nil {
 		c, err := s.bySeq(seq)
 		if err != nil {
 			return Version{}, err
 		}
-		before, err := s.bySeq(s.index.prev(seq, &anyKind))
+		before, err := s.rootBefore(seq)
 		if err != nil {
 			return Version{}, err
 		}
 		v := Version{Seq: seq}
-		if v.New, err = look.find(c.Root); err == nil && before != nil {
-			v.Old, err = look.find(before.Root)
+		if v.New, err = findBare(load, c.Root, path); err == nil {
+			v.Old, err = findBare(load, before, path)
 		}
 		return v, err
 	}
@@ -159,33 +162,10 @@ func (s *state) version(seq uint64, path string, sets []uint64, look *finder, ge
 	return v, nil
 }
 
-// finder looks one path up in trees that are much alike: a directory that is
-// the same as in the tree before is not loaded again.
-type finder struct {
-	load func(oid.ID) (Dir, error)
-	path string
-	dirs map[oid.ID]Dir // those on the way down the last tree
-}
-
-func (f *finder) find(root oid.ID) (*Entry, error) {
-	dirs := make(map[oid.ID]Dir, len(f.dirs))
-	e, ok, err := Find(func(id oid.ID) (Dir, error) {
-		d, ok := f.dirs[id]
-		if !ok {
-			var err error
-			if d, err = f.load(id); err != nil {
-				return d, err
-			}
-		}
-		dirs[id] = d
-		return d, nil
-	}, root, f.path)
-	if err != nil {
+func findBare(load func(oid.ID) (Dir, error), root oid.ID, path string) (*Entry, error) {
+	e, ok, err := Find(load, root, path)
+	if err != nil || !ok {
 		return nil, err
-	}
-	f.dirs = dirs
-	if !ok {
-		return nil, nil
 	}
 	return e.bare(), nil
 }

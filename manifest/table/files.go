@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
 )
@@ -12,9 +11,9 @@ import (
 // Files is what a fold does to the disk; tests put faults and crashes in its place.
 type Files interface {
 	Mkdir(dir string) error
-	// writeFile creates a file and fsyncs it. It is an error if it exists.
+	// WriteFile creates a file and fsyncs it. It is an error if it exists.
 	WriteFile(file string, data []byte) error
-	// link gives a file a second name, or copies it and fsyncs the copy.
+	// Link gives a file a second name, or copies it and fsyncs the copy.
 	Link(old, new string) error
 	Rename(old, new string) error
 	SyncDir(dir string) error
@@ -26,8 +25,6 @@ type Files interface {
 type Disk struct {
 	Owner func(file string) error // may be nil
 }
-
-func Join(dir, name string) string { return filepath.Join(dir, name) }
 
 func (d Disk) own(file string) error {
 	if d.Owner == nil {

@@ -68,7 +68,7 @@ func ParseLayout(data []byte) (*Layout, error) {
 		return nil, d.Err
 	}
 	d.Data = d.Data[:len(data)-8]
-	if d.Bytes(1) != string([]byte{layoutFormat}) {
+	if d.Byte() != layoutFormat {
 		d.Fail("unknown format")
 	}
 	l := &Layout{Version: d.Uvarint(), NextID: d.Uvarint()}

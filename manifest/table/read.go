@@ -219,13 +219,6 @@ func (c *cursor) close() {
 // Runs are all runs of a generation, the oldest first. A newer run's value hides an older one's.
 type Runs []Run
 
-// Get gives a key's newest value, which is the caller's; nil for none.
-func (rs Runs) Get(key []byte) ([]byte, error) {
-	r := rs.NewReader()
-	defer r.Close()
-	return r.Get(key)
-}
-
 // Ascend visits each key from first on, as long as they are within, once, with its newest value. Key and
 // value are the visitor's until it returns.
 func (rs Runs) Ascend(first []byte, within func(key []byte) bool, visit func(key, value []byte) error) error {

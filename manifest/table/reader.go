@@ -39,7 +39,7 @@ func (r *Reader) to(run int, first []byte) *cursor {
 	return c
 }
 
-// Get is Runs.Get.
+// Get gives a key's newest value, which is the caller's; nil for none.
 func (r *Reader) Get(key []byte) ([]byte, error) {
 	hash := y.Hash(key)
 	for n, run := range slices.Backward(r.runs) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"path/filepath"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
@@ -90,7 +91,7 @@ func (w *Writer) Flush() error {
 	}
 	f := File{id: w.NextID, size: uint64(len(data)), footer: footer, sum: xxhash.Sum64(data[footer:])}
 	w.NextID++
-	if err := w.Files.WriteFile(Join(w.Dir, f.Name()), data); err != nil {
+	if err := w.Files.WriteFile(filepath.Join(w.Dir, f.Name()), data); err != nil {
 		return err
 	}
 	w.Made = append(w.Made, f)
