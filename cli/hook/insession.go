@@ -64,6 +64,10 @@ func (h *process) answer(ctx context.Context, c hookio.InSessionCommand, args []
 	return hookio.InSession(strings.TrimRight(text, "\n"))
 }
 
+func stillRunning(command string) string {
+	return fmt.Sprintf("rewind: %s is still running in the background; rewind list --ops shows it when it is done", command)
+}
+
 // outlive runs a command in a process that is not ended with the hook, and
 // returns what it printed: a restore must not be cut short by an agent's
 // time-out.
@@ -100,7 +104,7 @@ func (h *process) outlive(words, variables []string) string {
 	select {
 	case err = <-ended:
 	case <-time.After(time.Until(h.start.Add(app.AnswerTime))):
-		return fmt.Sprintf("rewind: %s is still running in the background; rewind list --ops shows it when it is done", words[2])
+		return stillRunning(words[2])
 	}
 	text, rerr := io.ReadAll(io.NewSectionReader(out, 0, app.MaxAnswer))
 	var exit *exec.ExitError

@@ -78,6 +78,14 @@ func (h *process) respond(ctx context.Context) hookio.Response {
 	err := h.Open(ctx)
 	h.opened.Store(true)
 	if c, args, ok := h.inSession(); ok { // before all else: no answer would be a turn of the model
+		first, handled, busy := h.Once(ctx, time.Until(h.start.Add(app.AnswerTime)))
+		defer handled()
+		switch {
+		case !first:
+			return hookio.Response{} // the other hook of this event answers
+		case busy != nil:
+			return hookio.InSession(stillRunning(c.Name))
+		}
 		return h.answer(ctx, c, args, err)
 	}
 	var missing *project.NotInitializedError
@@ -93,6 +101,11 @@ func (h *process) respond(ctx context.Context) hookio.Response {
 	}
 	if r := h.guard(); r != nil {
 		return r.Response(e.Agent)
+	}
+	first, handled, _ := h.Once(ctx, hook.CallTime)
+	defer handled()
+	if !first {
+		return hookio.Response{}
 	}
 	err = h.Run(ctx)
 	h.complete()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,6 +56,18 @@ func SessionFile(env Env, agent, session string) string {
 	}
 	key := oid.Sum([]byte(agent + "\x00" + session))
 	return filepath.Join(account, "sessions", hex.EncodeToString(key[:16])+".json")
+}
+
+// handledExt is the extension of HandledFile.
+const handledExt = ".events"
+
+// HandledFile says which events of a session were handled last, and is locked while one is; "" where none can be kept.
+func HandledFile(env Env, agent, session string) string {
+	file := SessionFile(env, agent, session)
+	if file == "" {
+		return ""
+	}
+	return strings.TrimSuffix(file, ".json") + handledExt
 }
 
 // NoticeExt is the extension of the files beside the states of sessions that hold what an agent is
@@ -135,7 +148,7 @@ func ForgetSessions(env Env, quiet time.Duration) error {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || env.Time().Sub(info.ModTime()) < quiet || filepath.Ext(e.Name()) != ".json" && filepath.Ext(e.Name()) != NoticeExt {
+		if err != nil || env.Time().Sub(info.ModTime()) < quiet || !slices.Contains([]string{".json", NoticeExt, handledExt}, filepath.Ext(e.Name())) {
 			continue
 		}
 		if err := RemoveIfThere(filepath.Join(dir, e.Name())); err != nil {

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// callTime is how long an agent waits for a hook at most, but for a slow machine.
-	callTime = 2 * time.Second
+	// CallTime is how long an agent waits for a hook at most, but for a slow machine.
+	CallTime = 2 * time.Second
 	// endTime is that at a session's end, where all hooks together get 1.5 s.
 	endTime = time.Second
 	// sweepPause is how often retention looks at a session's start or end.
@@ -132,7 +132,7 @@ func (c *Call) save(ctx context.Context) (*outcome, error) {
 
 // saving is a save of the event's, within the time that the agent waits.
 func (c *Call) saving(o checkpoint.Options) saveOptions {
-	budget := callTime
+	budget := CallTime
 	if c.Event.Kind == manifest.SessionEnd {
 		budget = endTime
 	}

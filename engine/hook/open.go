@@ -28,7 +28,7 @@ func (c *Call) Open(ctx context.Context) error {
 	if e := &c.Event; e.By.Agent == "generic" && filepath.IsAbs(e.Cwd) && isGone(e.Cwd) && c.session.Dir == c.Env.Dir { // of other agents it was removed meanwhile
 		c.note(&goneDirError{e.Cwd})
 	}
-	o := project.OpenOptions{Env: c.Env, LockWait: callTime}
+	o := project.OpenOptions{Env: c.Env, LockWait: CallTime}
 	o.Env.Dir = c.session.Dir
 	o.Env.Getenv = func(name string) string {
 		if name == "REWIND_PROJECT_ROOT" {

@@ -327,8 +327,24 @@ func writePlugin(c *app.Call, dir string) error {
 		return c.Out.Document(map[string]string{"plugin": dir})
 	}
 	c.Out.Summary("Wrote the plugin to %s.", app.Escape(dir))
+	warnRegistered(c)
 	c.Out.Hint("claude plugin marketplace add %s && claude plugin install rewind@rewind", app.ShellQuote(dir))
 	return nil
+}
+
+// warnRegistered says which settings call us already: beside a plugin that is once too often.
+func warnRegistered(c *app.Call) {
+	agents := registration.AgentsOf(c.Env, "")
+	for i := range agents {
+		a := &agents[i]
+		if a.PluginCure == "" {
+			continue
+		}
+		if found, _, err := a.Found(); err == nil && len(found) > 0 { // what cannot be read, status says
+			c.Out.Warn("%s calls rewind already, by %s: use either the plugin or the registered hooks", a.Title, app.Escape(found[0].File))
+			c.Out.Hint("before you install the plugin: rewind config --unregister-hooks --agent %s", a.Agent)
+		}
+	}
 }
 
 // registeredNow remembers that a person has registered what there is, or has taken it out.
