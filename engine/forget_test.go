@@ -474,3 +474,32 @@ func TestForgetRewritesTheLog(t *testing.T) {
 	})
 	l.verify()
 }
+
+// TestForgettingNoteThatCannotBe: where the mirror is no directory, there is no note in it; and one that cannot be read is of when it was written.
+func TestForgettingNoteThatCannotBe(t *testing.T) {
+	l := newLab(t)
+	l.write("a.txt", "a")
+	l.init()
+	l.do(func(ctx context.Context, p *project.Project) error {
+		mirror := account.MirrorDir(l.env, p.ID)
+		if err := os.Rename(mirror, mirror+".away"); err != nil {
+			return err
+		}
+		if err := os.WriteFile(mirror, nil, 0o600); err != nil {
+			return err
+		}
+		if at, err := maintain.PendingForget(ctx, p); at != nil || err != nil || p.IsForgetting() {
+			t.Errorf("it is said to be pending since %v, %v", at, err)
+		}
+		if err := errors.Join(os.Remove(mirror), os.Rename(mirror+".away", mirror)); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(p.StoreDir(), project.ForgettingName), []byte("{"), 0o600); err != nil {
+			return err
+		}
+		if at, err := maintain.PendingForget(ctx, p); at == nil || err != nil || time.Since(*at) > time.Hour {
+			t.Errorf("a note that cannot be read is of %v, %v", at, err)
+		}
+		return nil
+	})
+}

@@ -324,3 +324,66 @@ func TestDryRunPromisesNoMore(t *testing.T) {
 		return nil
 	})
 }
+
+// TestForgetOnAFullDisk: a forget for which the disk had no room was none. A gc that has no room either is not taken for
+// the rest of it.
+func TestForgetOnAFullDisk(t *testing.T) {
+	failed, stopped := 0, 0
+	for _, room := range []int64{4 << 10, 8 << 10, 12 << 10, 16 << 10, 24 << 10} {
+		l := newLabAt(t, scratchfs.Tmpfs(t, "6m"))
+		l.noFloor()
+		l.write("pass.txt", secret)
+		data := make([]byte, 200_000)
+		rand.NewChaCha8([32]byte{1}).Read(data)
+		l.write("noise", string(data))
+		l.init()
+		l.remove("noise")
+		l.save()
+		l.write("a.txt", "a")
+		l.save()
+		pending := func() (pending bool) {
+			l.do(func(ctx context.Context, p *project.Project) error {
+				at, err := maintain.PendingForget(ctx, p)
+				pending = at != nil
+				return err
+			})
+			return pending
+		}
+		empty := l.ballast(room)
+		forgot := l.try(func(ctx context.Context, p *project.Project) error {
+			_, err := maintain.Forget(ctx, p, []string{"pass.txt"}, false)
+			return err
+		})
+		if forgot == nil {
+			empty()
+			continue
+		}
+		failed++
+		if pending() {
+			t.Errorf("with room for %d bytes: a forget that failed is pending", room)
+		}
+		var got *maintain.Collected
+		err := l.try(func(ctx context.Context, p *project.Project) (err error) {
+			got, err = maintain.GC(ctx, p, maintain.GCOptions{Keep: 1})
+			return err
+		})
+		if err != nil || got.Unswept != nil {
+			stopped++
+		}
+		if pending() {
+			t.Errorf("with room for %d bytes: the gc (%v) is a forget that is pending", room, err)
+		}
+		empty()
+		l.save()
+		l.do(func(ctx context.Context, p *project.Project) error {
+			if p.IsForgetting() {
+				t.Errorf("with room for %d bytes: the note of the forget stays", room)
+			}
+			return nil
+		})
+		l.verify()
+	}
+	if failed == 0 || stopped == 0 {
+		t.Errorf("%d times the disk was too full to forget, and %d times to collect", failed, stopped)
+	}
+}

@@ -29,6 +29,19 @@ func PendingForget(ctx context.Context, p *project.Project) (*time.Time, error) 
 	return since(n), nil
 }
 
+// stillPending is PendingForget for whoever holds the lock of gc: a note whose forget was never committed goes. Else the next gc
+// would take itself for the rest of that forget.
+func stillPending(ctx context.Context, p *project.Project) (bool, error) {
+	if !p.IsForgetting() {
+		return false, nil
+	}
+	at, err := PendingForget(ctx, p)
+	if at == nil && err == nil {
+		err = p.EndForgetting()
+	}
+	return at != nil, err
+}
+
 func since(n *project.ForgettingNote) *time.Time {
 	if n == nil {
 		return nil
@@ -47,5 +60,7 @@ func FinishForgetting(ctx context.Context, p *project.Project) {
 		return
 	}
 	defer lock.Release()
-	_, _ = collect(ctx, p, GCOptions{only: true})
+	if pending, err := stillPending(ctx, p); pending && err == nil {
+		_, _ = collect(ctx, p, GCOptions{only: true})
+	}
 }

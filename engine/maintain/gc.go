@@ -262,7 +262,14 @@ func (c *collection) mark(ctx context.Context) error {
 		return c.p.Classify(err)
 	}
 	// What was forgotten before goes for good, whoever sweeps next.
-	c.o.purge = !c.o.DryRun && (c.o.purge || c.state.Amended || c.p.IsForgetting())
+	pending := false
+	if !c.o.DryRun {
+		var err error
+		if pending, err = stillPending(ctx, c.p); err != nil {
+			return err
+		}
+	}
+	c.o.purge = !c.o.DryRun && (c.o.purge || c.state.Amended || pending)
 	if c.o.purge {
 		return nil
 	}

@@ -37,7 +37,7 @@ func (p *Project) NoteForgetting(n ForgettingNote) error {
 		return err
 	}
 	data = append(data, '\n')
-	if files := p.forgettingFiles(); len(files) > 1 && account.IsDir(filepath.Dir(files[1])) {
+	if files := p.forgettingFiles(); len(files) > 1 {
 		_ = account.WriteFile(files[1], data, account.OwnerOf(p.Env.Home)) // status tells of a mirror that cannot be written
 	}
 	return account.WriteFile(filepath.Join(p.at.Store, ForgettingName), data, p.Owner)
@@ -46,7 +46,7 @@ func (p *Project) NoteForgetting(n ForgettingNote) error {
 // forgettingFiles are the places of the note: the store, and its mirror.
 func (p *Project) forgettingFiles() []string {
 	files := []string{filepath.Join(p.at.Store, ForgettingName)}
-	if mirror := account.MirrorDir(p.Env, p.ID); mirror != "" && !p.Copied {
+	if mirror := account.MirrorDir(p.Env, p.ID); !p.Copied && account.IsDir(mirror) {
 		files = append(files, filepath.Join(mirror, ForgettingName))
 	}
 	return files
@@ -77,6 +77,9 @@ func ReadForgetting(files ...string) *ForgettingNote {
 			return n
 		}
 		n.Sweeping = true
+		if info, err := os.Lstat(file); err == nil && n.Since.IsZero() {
+			n.Since = info.ModTime()
+		}
 	}
 	return n
 }
