@@ -12,16 +12,16 @@ import (
 	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 type otherWork struct {
 	OtherWork
-	file        string // its transcript
-	said        []byte // the end of it
-	read        bool
-	paths       map[string]bool
-	turns       map[string]*otherTurn
-	first, last uint64 // of its checkpoints since the target
+	file  string // its transcript
+	said  []byte // the end of it
+	read  bool
+	paths map[string]bool
+	turns map[string]*otherTurn
 }
 
 type otherTurn struct {
@@ -60,20 +60,44 @@ func (w *otherWork) complete() {
 	}
 }
 
-// follows reports whether the session is a fork of one that the restore is about,
-// which did nothing since: then one person went on in it.
-func (w *otherWork) follows(mine map[string]bool, work map[string]*otherWork) bool {
+// follows reports whether a session is a fork of one that the restore is about, where none of those went on
+// since it began: then one person went on in it.
+func (r *Run) follows(w *otherWork, mine map[string]bool) (bool, error) {
 	d, err := transcript.Describe(transcript.Agent(w.Agent), w.file)
 	if err != nil || d.Parent == "" || !mine[d.Parent] {
-		return false
+		return false, nil
+	}
+	first, err := r.firstOf(w.Session)
+	if err != nil {
+		return false, err
 	}
 	for id := range mine {
-		if m := work[id]; m != nil && m.last > w.first {
-			return false
+		if on, err := r.wentOn(id, first.Seq); err != nil || on {
+			return false, err
 		}
 	}
 	mine[w.Session] = true
-	return true
+	return true, nil
+}
+
+// wentOn reports whether a session was at work after a checkpoint: to be opened, or closed, is no work.
+func (r *Run) wentOn(session string, since uint64) (on bool, err error) {
+	if session == "" {
+		return false, nil
+	}
+	err = r.Query(r.Ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(manifest.Query{Session: session}) {
+			if err != nil || c.Seq <= since {
+				return err
+			}
+			if ofTurn(&c) && c.Kind != manifest.SessionStart && c.Kind != manifest.SessionEnd {
+				on = true
+				return nil
+			}
+		}
+		return nil
+	})
+	return on, err
 }
 
 // root is the first message of the session, which its forks have, too; "" where it is not known.

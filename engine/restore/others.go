@@ -134,9 +134,6 @@ func (r *Run) lookForOthers(changes []treeio.Change) error {
 				continue
 			}
 			w := of(c.Agent, c.Session)
-			if w.last = c.Seq; w.first == 0 {
-				w.first = c.Seq
-			}
 			if c.Transcript != nil {
 				w.file = c.Transcript.Path
 			}
@@ -174,9 +171,17 @@ func (r *Run) lookForOthers(changes []treeio.Change) error {
 		_, origin := until[id]
 		if w := work[id]; mine[id] && (!origin || len(w.paths) == 0) {
 			r.about = id
-		} else if len(w.paths) > 0 && (origin || !w.follows(mine, work)) {
-			w.complete()
-			r.answer.Others = append(r.answer.Others, w.OtherWork)
+		} else if len(w.paths) > 0 {
+			follows := false
+			if !origin {
+				if follows, err = r.follows(w, mine); err != nil {
+					return err
+				}
+			}
+			if !follows {
+				w.complete()
+				r.answer.Others = append(r.answer.Others, w.OtherWork)
+			}
 		}
 	}
 	// Who asks for nothing but what is their own knows it. Of an agent's state, its work is what is to go.
@@ -353,42 +358,43 @@ func (r *Run) forkedAt(lineage []string, work map[string]*otherWork) (until map[
 		return nil, nil
 	}
 	until = map[string]time.Time{}
-	at, err := r.began(lineage[0])
-	if err != nil || at.IsZero() {
+	own, err := r.firstOf(lineage[0])
+	if err != nil || own.Seq == 0 {
 		return nil, err
 	}
-	own := work[lineage[0]].root()
+	at := own.Time
+	root := work[lineage[0]].root()
 	for id, w := range work {
-		if id == lineage[0] || slices.Contains(lineage, id) || own == "" || w.root() != own {
+		if id == lineage[0] || slices.Contains(lineage, id) || root == "" || w.root() != root {
 			continue
 		}
-		if first, err := r.began(id); err != nil {
+		if first, err := r.firstOf(id); err != nil {
 			return nil, err
-		} else if first.Before(at) {
+		} else if first.Time.Before(at) {
 			until[id] = at
 		}
 	}
 	for _, id := range lineage[1:] {
 		until[id] = at
-		if first, err := r.began(id); err != nil {
+		if first, err := r.firstOf(id); err != nil {
 			return nil, err
-		} else if !first.IsZero() && first.Before(at) {
-			at = first
+		} else if first.Seq != 0 && first.Time.Before(at) {
+			at = first.Time
 		}
 	}
 	return until, nil
 }
 
-// began is the time of a session's first checkpoint; zero where it has none.
-func (r *Run) began(session string) (at time.Time, err error) {
+// firstOf is a session's first checkpoint; zero where it has none.
+func (r *Run) firstOf(session string) (first manifest.Checkpoint, err error) {
 	err = r.Query(r.Ctx, func(db *manifest.DB) error {
 		for c, err := range db.Checkpoints(manifest.Query{Session: session}) {
 			if err != nil {
 				return err
 			}
-			at = c.Time
+			first = c
 		}
 		return nil
 	})
-	return at, err
+	return first, err
 }
