@@ -10,62 +10,187 @@ import (
 )
 
 // An operation brings files back that are known: what it puts under a name is what had that name, although their texts
-// may tell nothing, or too little.
+// may tell nothing, too little, or of a copy.
 
-// moveBack finds the renames that reverts took back: what goes from a name which the work had given it, while its old name
+// settle follows the files through what operations did, and through renames that only seem to be some, the oldest first: a
+// file's name before a step has to be known for that.
+func (t *trails) settle() {
+	type at struct {
+		f *fileRevert
+		i int
+	}
+	steps := map[uint64][]at{}
+	for _, path := range sortedKeys(t.files) {
+		f := t.files[path]
+		for i := range f.steps {
+			if _, renamed := t.came[placeOf(&f.steps[i], false)]; renamed || f.steps[i].Class == attribution.Operation {
+				steps[f.steps[i].To.Seq] = append(steps[f.steps[i].To.Seq], at{f, i})
+			}
+		}
+	}
+	for _, seq := range sortedKeys(steps) {
+		for _, s := range steps[seq] {
+			t.endCopy(s.f, s.i)
+			t.putBack(s.f, s.i)
+		}
+		for _, s := range steps[seq] {
+			t.moveBack(s.f, s.i)
+		}
+		for _, s := range steps[seq] {
+			t.cover(s.f, s.i)
+		}
+	}
+}
+
+// putBack finds where the file was that an operation puts back with a path's i-th step: what the path held earlier is the
+// same file, whatever it is called by then.
+func (t *trails) putBack(f *fileRevert, i int) {
+	to := placeOf(&f.steps[i], false)
+	k := f.putBack(i)
+	if _, renamed := t.came[to]; k < 0 || renamed {
+		return
+	}
+	was, n := t.before(f, k, to.seq)
+	if was == nil || was == f || n == len(was.steps) || was.steps[n].To.Seq != to.seq || !was.mayMove(n) {
+		return // it was gone, or here, or it stays where it is
+	}
+	from := placeOf(&was.steps[n], true)
+	if _, renamed := t.went[from]; !renamed {
+		t.went[from], t.came[to] = to, from
+	}
+}
+
+// cover ends a file where an operation put another one in its place, which came from nowhere: it was gone, or is a copy of what
+// is elsewhere. Where somebody had moved the file here, the operation took only the new name back: at the old one it is gone.
+func (t *trails) cover(f *fileRevert, i int) {
+	to := placeOf(&f.steps[i], false)
+	k := f.putBack(i)
+	if _, renamed := t.came[to]; k < 0 || renamed || !manifest.HasContent(f.versions[i]) {
+		return
+	}
+	if was, _ := t.before(f, k, to.seq); was == f {
+		return
+	}
+	t.anew[to] = true
+	if _, goes := t.went[placeOf(&f.steps[i], true)]; goes {
+		return
+	}
+	for i--; i >= k; i-- {
+		at := placeOf(&f.steps[i], false)
+		if from, renamed := t.came[at]; renamed {
+			delete(t.came, at)
+			delete(t.went, from)
+			return
+		}
+	}
+}
+
+// putBack is the newest version before a path's i-th step that an operation put back with that; -1 where it did not.
+func (f *fileRevert) putBack(i int) int {
+	if f.steps[i].Class != attribution.Operation || !manifest.HasContent(f.versions[i+1]) {
+		return -1
+	}
+	for k := i - 1; k >= 0; k-- {
+		if manifest.HasContent(f.versions[k]) && manifest.SameContent(f.versions[k], f.versions[i+1]) {
+			return k
+		}
+	}
+	return -1
+}
+
+// before follows a path's i-th version through its names to a look: under which name, and as which of its versions, the look
+// found the file before it. nil: it was gone.
+func (t *trails) before(f *fileRevert, i int, seq uint64) (*fileRevert, int) {
+	for i < len(f.steps) && f.steps[i].To.Seq < seq {
+		s := &f.steps[i]
+		to, moved := t.went[placeOf(s, true)]
+		_, another := t.came[placeOf(s, false)]
+		another = another || t.anew[placeOf(s, false)]
+		switch {
+		case moved:
+			if f = t.files[to.path]; f == nil || f.stepAt(to.seq) < 0 {
+				return nil, 0
+			}
+			i = f.stepAt(to.seq) + 1
+		case another || !manifest.HasContent(f.versions[i+1]):
+			return nil, 0
+		default:
+			i++
+		}
+	}
+	return f, i
+}
+
+// stepAt is the step of a path with a look's sequence number; -1 for none.
+func (f *fileRevert) stepAt(seq uint64) int {
+	return slices.IndexFunc(f.steps, func(s attribution.Step) bool { return s.To.Seq == seq })
+}
+
+// endCopy lets a copy end where it takes the place of what it was copied from: that is one file all the time.
+func (t *trails) endCopy(f *fileRevert, i int) {
+	to := placeOf(&f.steps[i], false)
+	from, renamed := t.came[to]
+	copied := t.files[from.path]
+	if !renamed || !manifest.HasContent(f.versions[i]) || copied == nil || copied.stepAt(from.seq) < 0 {
+		return
+	}
+	made := t.past(copied, copied.stepAt(from.seq))
+	first := made[len(made)-1]
+	if first.seq == 0 {
+		return // nobody made it
+	}
+	if slices.ContainsFunc(t.past(f, i), func(v past) bool {
+		return v.seq < first.seq && manifest.SameContent(v.entry, first.entry)
+	}) {
+		delete(t.came, to)
+		delete(t.went, from)
+	}
+}
+
+// past is a version of a file, and the look that found it first: 0 for what was there before all.
+type past struct {
+	entry *manifest.Entry
+	seq   uint64
+}
+
+// past are the versions of a file under all its names, from a path's i-th back to the first.
+func (t *trails) past(f *fileRevert, i int) (list []past) {
+	for {
+		v := past{entry: f.versions[i]}
+		if i > 0 {
+			v.seq = f.steps[i-1].To.Seq
+		}
+		list = append(list, v)
+		if i == 0 {
+			return list
+		}
+		if from, renamed := t.came[placeOf(&f.steps[i-1], false)]; renamed {
+			if f = t.files[from.path]; f == nil || f.stepAt(from.seq) < 0 {
+				return list
+			}
+			i = f.stepAt(from.seq)
+		} else if t.anew[placeOf(&f.steps[i-1], false)] {
+			i = f.putBack(i - 1)
+		} else if i--; !manifest.HasContent(f.versions[i]) {
+			return list
+		}
+	}
+}
+
+// moveBack finds the rename that a revert took back: what goes from a name which the work had given it, while its old name
 // is made again, went there, however much of it the revert took out.
-func (t *trails) moveBack() {
-	for _, path := range sortedKeys(t.files) {
-		f := t.files[path]
-		for i := range f.steps {
-			d := t.v.again.Of(&f.steps[i])
-			at := placeOf(&f.steps[i], true)
-			if _, renamed := t.went[at]; d == nil || renamed || !f.mayMove(i) || !manifest.HasContent(f.versions[i]) {
-				continue
-			}
-			for _, old := range t.namesBefore(f, i, d) {
-				if to := (place{old, at.seq, false}); t.madeAt(to) {
-					t.went[at], t.came[to] = to, at
-					break
-				}
-			}
+func (t *trails) moveBack(f *fileRevert, i int) {
+	d := t.v.again.Of(&f.steps[i])
+	at := placeOf(&f.steps[i], true)
+	if _, renamed := t.went[at]; d == nil || renamed || !f.mayMove(i) || !manifest.HasContent(f.versions[i]) {
+		return
+	}
+	for _, old := range t.namesBefore(f, i, d) {
+		if to := (place{old, at.seq, false}); t.madeAt(to) {
+			t.went[at], t.came[to] = to, at
+			return
 		}
 	}
-}
-
-// moveAgain finds the renames that taking an operation back made: what that had moved goes back to where it came from, with
-// the very contents, whatever its lines say by now.
-func (t *trails) moveAgain() {
-	for _, path := range sortedKeys(t.files) {
-		f := t.files[path]
-		for i := range f.steps {
-			at := placeOf(&f.steps[i], false)
-			if f.steps[i].Class != attribution.Operation || !manifest.HasContent(f.versions[i+1]) || !t.madeAt(at) {
-				continue
-			}
-			for k := i - 1; k > 0; k-- {
-				to, moved := t.went[placeOf(&f.steps[k], true)]
-				if !moved || f.steps[k].Class != attribution.Operation || !manifest.HasContent(f.versions[k]) || !manifest.SameContent(f.versions[k], f.versions[i+1]) {
-					continue
-				}
-				if from := (place{to.path, at.seq, true}); t.holds(from, to) {
-					t.went[from], t.came[at] = at, from
-				}
-				break
-			}
-		}
-	}
-}
-
-// holds reports whether what went from a path is what had come there, and its place now is unknown.
-func (t *trails) holds(from, came place) bool {
-	f := t.files[from.path]
-	if _, renamed := t.went[from]; f == nil || renamed {
-		return false
-	}
-	went := slices.IndexFunc(f.steps, func(s attribution.Step) bool { return placeOf(&s, true) == from })
-	was := slices.IndexFunc(f.steps, func(s attribution.Step) bool { return placeOf(&s, false) == came })
-	return was >= 0 && went > was && manifest.HasContent(f.versions[went]) && manifest.SameContent(f.versions[went], f.versions[was+1])
 }
 
 // namesBefore are the names that a path's i-th version had before a revert's work renamed it, the newest first.

@@ -21,9 +21,10 @@ import (
 // fileRevert is one path: its history, and what becomes of it.
 type fileRevert struct {
 	path     string
-	versions []*manifest.Entry  // oldest first, the last is how it is now; nil: nothing there
-	steps    []attribution.Step // steps[i] leads to versions[i+1]
-	own      []bool             // by version: its step is to go
+	versions []*manifest.Entry   // oldest first, the last is how it is now; nil: nothing there
+	steps    []attribution.Step  // steps[i] leads to versions[i+1]
+	own      []bool              // by version: its step is to go
+	mine     []*attribution.Step // of the work, that go
 	now      *manifest.Entry
 
 	to                *manifest.Entry // what it becomes; nil: nothing
@@ -144,6 +145,7 @@ func (v *reverting) decide(worker int, f *fileRevert) error {
 	}
 	own := work.OwnOf(links)
 	v.done.Settle(links)
+	f.mine = v.done.Going(links)
 	if !slices.ContainsFunc(links, func(l work.Link) bool { return l.Own }) {
 		f.touched = false // it was taken back already
 		return v.leftMarked(f, links, own)
@@ -163,7 +165,7 @@ func (v *reverting) decide(worker int, f *fileRevert) error {
 		f.touched = false // made, and gone
 		return nil
 	case !exists && f.now != nil:
-		return v.unmake(f, links, created)
+		return v.unmake(f, links, created, f.steps)
 	}
 	for links[len(links)-1].Entry == nil {
 		links = links[:len(links)-1] // its deletion alone; what it was then is what it is about
@@ -200,8 +202,9 @@ func editedByOthers(links []work.Link) bool {
 	return edited
 }
 
-// unmake takes away what the work made. What others have worked on stays, unless that is chosen.
-func (v *reverting) unmake(f *fileRevert, links []work.Link, created int) error {
+// unmake takes away what the work made. What others have worked on stays, unless that is chosen. all are the file's steps, also
+// those that an operation went back behind.
+func (v *reverting) unmake(f *fileRevert, links []work.Link, created int, all []attribution.Step) error {
 	var others []*attribution.Step
 	edited := false
 	for i := max(created, 0) + 1; i < len(links); i++ {
@@ -209,6 +212,14 @@ func (v *reverting) unmake(f *fileRevert, links []work.Link, created int) error 
 			others = append(others, links[i].Step)
 			edited = edited || edits
 		}
+	}
+	if over, err := v.putOver(links); err != nil {
+		return err
+	} else if over {
+		f.keepWhole(v, "it was written by this work, and others put it in the place of another file")
+		by := stepWorks(others)
+		f.conflicts[0].By, f.kept[0].By = by, by
+		return nil
 	}
 	f.to, f.changes = nil, true
 	if len(others) == 0 && len(v.held[f.path]) > 0 {
@@ -222,7 +233,7 @@ func (v *reverting) unmake(f *fileRevert, links []work.Link, created int) error 
 		}
 	}
 	if len(others) == 0 && created >= 0 && manifest.HasContent(f.now) {
-		for _, w := range v.who.WroteSame(f.steps, links[created].Step, v.Scan.WrittenAt(f.path)) {
+		for _, w := range v.who.WroteSame(all, links[created].Step, v.Scan.WrittenAt(f.path)) {
 			if !v.work.Has(w) {
 				others = append(others, &attribution.Step{Owner: attribution.Owner{Class: attribution.Declared, By: w}})
 			}

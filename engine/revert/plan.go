@@ -359,18 +359,18 @@ func (v *reverting) tell() {
 		v.out.Conflicts = append(v.out.Conflicts, f.conflicts...)
 		v.out.Kept = append(v.out.Kept, f.kept...)
 		seen := map[work.RevertedTurn]bool{}
-		for i := range f.steps {
-			if !f.own[i+1] || f.steps[i].By == nil {
+		for _, s := range f.mine {
+			w := s.By
+			if w == nil {
 				continue
 			}
-			w := f.steps[i].By
-			for _, other := range f.steps[i].Also { // with IncludeShared, the likeliest may be another
+			for _, other := range s.Also { // with IncludeShared, the likeliest may be another
 				if v.work.Has(w) {
 					break
 				}
 				w = other
 			}
-			if (f.steps[i].Class == attribution.Shell || f.steps[i].AlsoOutside) && f.changes {
+			if (s.Class == attribution.Shell || s.AlsoOutside) && f.changes {
 				if list := shells[w]; len(list) == 0 || list[len(list)-1] != f.path {
 					shells[w] = append(list, f.path)
 				}

@@ -1,6 +1,7 @@
 package revert
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
@@ -109,6 +110,7 @@ func (v *reverting) decideTrail(o *outcome) error {
 	}
 	own := work.OwnOf(links)
 	v.done.Settle(links)
+	f.mine = v.done.Going(links)
 	for i, l := range links {
 		f.versions, f.own = append(f.versions, l.Entry), append(f.own, l.Own)
 		if i > 0 {
@@ -125,7 +127,7 @@ func (v *reverting) decideTrail(o *outcome) error {
 	}
 	f.touched = true
 	if !exists {
-		return v.unmake(f, links, created-base)
+		return v.unmake(f, links, created-base, stepsOf(o.links))
 	}
 	for links[len(links)-1].Entry == nil {
 		links = links[:len(links)-1]
@@ -261,15 +263,36 @@ func (v *reverting) namers(links []work.Link) []attribution.Work {
 	return nil
 }
 
-// renamedSince reports whether others gave a file another name after the work had.
+// renamedSince reports whether others gave a file another name after the work had, and not its old one.
 func renamedSince(links []work.Link) (since bool) {
 	own := false
 	for i, l := range links[1:] {
 		if l.Entry != nil && links[i].Entry != nil && l.Path != links[i].Path {
-			since, own = own && !l.Own, own || l.Own
+			since, own = own && !l.Own && l.Path != links[0].Path, own || l.Own
 		}
 	}
 	return since
+}
+
+// putOver reports whether others gave a file the name that it has now, and the path had been that of a file of others.
+func (v *reverting) putOver(links []work.Link) (bool, error) {
+	for i := len(links) - 1; i > 0; i-- {
+		l := &links[i]
+		if l.Path == links[i-1].Path {
+			continue
+		}
+		if l.Own || l.Step == nil || !manifest.HasContent(l.Step.From.Entry) {
+			return false, nil
+		}
+		steps, err := v.who.Steps(l.Path)
+		if err != nil || len(steps) == 0 {
+			return false, err
+		}
+		f := v.historyOf(l.Path, steps)
+		exists, _, _ := standing(f.links()[:f.stepAt(l.Step.To.Seq)+1])
+		return exists, nil
+	}
+	return false, nil
 }
 
 // put makes what was decided the changes of paths.
@@ -297,10 +320,10 @@ func (v *reverting) put(o *outcome, list []*outcome) error {
 		return v.cover(f)
 	}
 	if !comes {
-		old := &fileRevert{path: o.at, now: o.now, changes: true, decided: true, touched: true, own: []bool{false}, pair: f}
-		for i, s := range f.steps {
+		old := &fileRevert{path: o.at, now: o.now, changes: true, decided: true, touched: true, pair: f}
+		for _, s := range f.mine {
 			if s.Path == o.at {
-				old.steps, old.own = append(old.steps, s), append(old.own, f.own[i+1])
+				old.mine = append(old.mine, s)
 			}
 		}
 		f.pair = old
@@ -370,4 +393,4 @@ func (f *fileRevert) unpair(v *reverting) {
 	}
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

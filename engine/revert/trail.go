@@ -32,10 +32,12 @@ type place struct {
 type trails struct {
 	v      *reverting
 	files  map[string]*fileRevert
+	others map[string]*fileRevert // that were only asked about
 	queue  []*fileRevert
 	groups map[group]bool
 	came   map[place]place // the new name's step, and the old one's
 	went   map[place]place
+	anew   map[place]bool // an operation put a file back in the place of another, and it came from nowhere
 }
 
 // group is what one owner did between two looks at the tree.
@@ -55,7 +57,7 @@ func idOf(w *attribution.Work) workID {
 
 // findTrails gives the trails of those files that had several names, and the paths that are in them.
 func (v *reverting) findTrails(files []*fileRevert) ([]*trail, map[string]*fileRevert, error) {
-	t := &trails{v: v, files: map[string]*fileRevert{}, groups: map[group]bool{}, came: map[place]place{}, went: map[place]place{}}
+	t := &trails{v: v, files: map[string]*fileRevert{}, others: map[string]*fileRevert{}, groups: map[group]bool{}, came: map[place]place{}, went: map[place]place{}, anew: map[place]bool{}}
 	for _, f := range v.files {
 		t.files[f.path] = f
 	}
@@ -79,8 +81,7 @@ func (v *reverting) findTrails(files []*fileRevert) ([]*trail, map[string]*fileR
 			}
 		}
 	}
-	t.moveBack()
-	t.moveAgain()
+	t.settle()
 	moved := map[string]*fileRevert{}
 	for from, to := range t.went {
 		a, b := t.files[from.path], t.files[to.path]
@@ -109,15 +110,33 @@ func (t *trails) load(path string) error {
 	if path == "" || t.files[path] != nil {
 		return nil
 	}
-	steps, err := t.v.who.Steps(path)
-	if err != nil || len(steps) == 0 {
+	f, err := t.read(path)
+	if err != nil || len(f.steps) == 0 {
 		return err
 	}
-	f := t.v.historyOf(path, steps)
-	f.beside = true
 	t.files[path] = f
 	t.queue = append(t.queue, f)
 	return nil
+}
+
+// read gives a path's history.
+func (t *trails) read(path string) (*fileRevert, error) {
+	for _, known := range []map[string]*fileRevert{t.files, t.others} {
+		if f := known[path]; f != nil {
+			return f, nil
+		}
+	}
+	steps, err := t.v.who.Steps(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &fileRevert{path: path}
+	if len(steps) > 0 {
+		f = t.v.historyOf(path, steps)
+	}
+	f.beside = true
+	t.others[path] = f
+	return f, nil
 }
 
 // maxLikened is how many texts of one owner and interval are compared: past them only the same content is a rename.
@@ -141,12 +160,14 @@ func (t *trails) look(s *attribution.Step) error {
 		if manifest.HasContent(from) && manifest.HasContent(to) && manifest.SameContent(from, to) {
 			continue
 		}
-		every = append(every, &all[i])
+		if all[i].Class != attribution.Operation {
+			every = append(every, &all[i])
+		}
 		if slices.ContainsFunc(worksOf(&all[i]), func(w attribution.Work) bool { return idOf(&w) == key.by }) {
 			own = append(own, &all[i])
 		}
 	}
-	if err := t.pair(own, true, true); err != nil || len(every) == len(own) {
+	if err := t.pair(own, true, true); err != nil || s.Class == attribution.Operation || len(every) == len(own) {
 		return err
 	}
 	// What another's edit reports to have made of the old name, or of the new one, a command may have moved.
@@ -210,7 +231,11 @@ func (t *trails) pair(steps []*attribution.Step, oldTaken, newHeld bool) error {
 			byEdit[placeOf(s, false)] = s.Edit
 		}
 	}
-	for _, r := range weave.Renames(went, came) {
+	renames, err := t.renames(went, came, cameAt)
+	if err != nil {
+		return err
+	}
+	for _, r := range renames {
 		from, to := wentAt[r.Went], cameAt[r.Came]
 		if _, taken := t.went[from]; taken || t.came[to] != (place{}) || from.path == to.path {
 			continue
@@ -221,6 +246,31 @@ func (t *trails) pair(steps []*attribution.Step, oldTaken, newHeld bool) error {
 		t.went[from], t.came[to] = to, from
 	}
 	return nil
+}
+
+// renames are those among what went and what came, but for what an operation put back, of which the texts do not tell.
+func (t *trails) renames(went, came []weave.Moved, at []place) ([]weave.Rename, error) {
+	known := map[int]bool{}
+	for {
+		renames := weave.Renames(went, came)
+		again := false
+		for _, r := range renames {
+			if known[r.Came] {
+				continue
+			}
+			f, err := t.read(at[r.Came].path)
+			if err != nil {
+				return nil, err
+			}
+			known[r.Came] = true
+			if i := f.stepAt(at[r.Came].seq); i >= 0 && f.putBack(i) >= 0 {
+				came[r.Came], again = weave.Moved{}, true
+			}
+		}
+		if !again {
+			return renames, nil
+		}
+	}
 }
 
 // alike reports whether a step left most of the lines.
@@ -267,7 +317,7 @@ func (t *trails) build(moved map[string]*fileRevert) (found []*trail) {
 			_, in := t.came[placeOf(step, false)]
 			_, out := t.went[placeOf(step, true)]
 			in, out = in && manifest.HasContent(f.versions[i]), out && manifest.HasContent(f.versions[i-1])
-			if !in && !out && !another(links, i-1) {
+			if !in && !out && !t.anew[placeOf(step, false)] && !another(links, i-1) {
 				continue
 			}
 			s.hi = i
@@ -343,6 +393,16 @@ func (t *trails) follow(s *segment) *trail {
 		return nil
 	}
 	return tr
+}
+
+// stepsOf are the steps of versions.
+func stepsOf(links []work.Link) (steps []attribution.Step) {
+	for _, l := range links {
+		if l.Step != nil {
+			steps = append(steps, *l.Step)
+		}
+	}
+	return steps
 }
 
 // shareRename tells of a rename that others could have made.

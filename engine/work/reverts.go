@@ -256,6 +256,30 @@ func (r Reverts) Settle(links []Link) {
 	}
 }
 
+// Going are the steps of the work that are to go, where Settle has been: what an earlier revert took, which counts as the work's
+// own, is gone already, but for what was kept then. Where all of it was, all is meant.
+func (r Reverts) Going(links []Link) (steps []*attribution.Step) {
+	var all []*attribution.Step
+	for i, l := range links {
+		if !l.Own || l.Step == nil || l.Step.Class == attribution.Operation {
+			continue
+		}
+		all = append(all, l.Step)
+		gone := false
+		for j := i + 1; j < len(links) && !gone; j++ {
+			d := r.Of(links[j].Step)
+			gone = d != nil && links[j].Own && d.Has(l.Step) && len(d.ChoicesFor(links, j)) == 0
+		}
+		if !gone {
+			steps = append(steps, l.Step)
+		}
+	}
+	if len(steps) == 0 {
+		return all
+	}
+	return steps
+}
+
 // OwnOf says which links are the work's.
 func OwnOf(links []Link) []bool {
 	own := make([]bool, len(links))
