@@ -140,7 +140,7 @@ func explainRevert(err error, f *Failure) bool {
 		if len(unknown.Matches) > 0 {
 			f.Hint = "use more characters: " + strings.Join(FirstN(unknown.Matches, 8), ", ")
 		} else if len(unknown.Sessions) > 0 {
-			f.Hint = "rewind revert with a checkpoint takes back its turn, --session all that one of them did: " + strings.Join(FirstN(unknown.Sessions, 8), ", ")
+			f.Hint = "--session says which of them is meant: " + strings.Join(FirstN(unknown.Sessions, 8), ", ")
 		} else if unknown.What == "checkpoint" {
 			f.Hint = "rewind restore " + ShellQuote(unknown.Name) + " --code-only goes to it; rewind list shows the turns"
 		}

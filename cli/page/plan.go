@@ -158,7 +158,7 @@ func (s *space) reverting(ctx context.Context, a action) (*plan.Plan, error) {
 	}
 	o.Work, o.Args = work.Named{Checkpoint: l}, l.ID.String()[:app.ShortID]
 	if a.Call {
-		o.Work = work.Named{Call: l.ToolUseID}
+		o.Work = work.Named{Call: l.ToolUseID, Session: &session.Chosen{Info: session.Info{ID: l.Session}}}
 		o.Args = "--tool " + app.ShellQuote(l.ToolUseID)
 	}
 	return s.plans.Revert(ctx, o)

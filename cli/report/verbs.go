@@ -137,8 +137,8 @@ func (r *RevertFlags) Check(c *app.Call) error {
 		return &app.UsageError{Msg: "nothing says whose work to take back", Hint: "rewind revert prompt~1 is the last turn; rewind sessions lists the sessions for --session"}
 	case named > 1:
 		return app.Usagef("a prompt, a checkpoint, --tool and --since exclude each other")
-	case r.Tool != "" && (c.Session != "" || r.Subagent != ""):
-		return app.Usagef("--tool names one call: --session and --subagent do not go with it")
+	case r.Tool != "" && r.Subagent != "":
+		return app.Usagef("--tool names one call: --subagent does not go with it")
 	case len(c.Args) == 1 && !prompt && c.Session != "":
 		return app.Usagef("a checkpoint cannot be combined with --session")
 	case r.Conflicts != "" && !slices.Contains(work.ConflictChoices(), work.ConflictChoice(r.Conflicts)):

@@ -46,11 +46,11 @@ type Attribution struct {
 	lasting   []*window // left in the background, and open
 	turns     []*window
 	turnReach []uint64
-	tells     map[source]bool // sessions whose hooks report calls
-	whole     bool            // in the whole log
-	calls     map[callKey]*window
-	unnamed   map[source][]*window // of calls without an id, as they began
-	texts     map[string]string    // prompts by their ids
+	tells     map[source]bool       // sessions whose hooks report calls
+	whole     bool                  // in the whole log
+	calls     map[callKey][]*window // as they began: an id may be given again
+	unnamed   map[source][]*window  // of calls without an id, as they began
+	texts     map[string]string     // prompts by their ids
 	dirs      map[oid.ID]manifest.Dir
 	db        *manifest.DB // while a question is asked
 	known     map[uint64][]Step

@@ -131,13 +131,14 @@ func (a *Attribution) build() {
 	for _, l := range lines {
 		b.add(l)
 	}
-	a.calls, a.unnamed, a.texts = map[callKey]*window{}, map[source][]*window{}, b.texts
+	a.calls, a.unnamed, a.texts = map[callKey][]*window{}, map[source][]*window{}, b.texts
 	for _, w := range b.windows {
 		if w.failed {
 			continue
 		}
 		if w.Call != "" {
-			a.calls[callKey{w.of, w.Call}] = w
+			key := callKey{w.of, w.Call}
+			a.calls[key] = append(a.calls[key], w)
 		} else {
 			a.unnamed[w.of] = append(a.unnamed[w.of], w)
 		}

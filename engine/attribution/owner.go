@@ -363,10 +363,15 @@ func (w *window) behind(t *manifest.Touch, of *window) bool {
 // newest call of the tool that named it had begun by then.
 func (a *Attribution) call(t *manifest.Touch) *window {
 	of := source{t.Agent, t.Session, t.Subagent}
-	if t.Call != "" {
-		return a.calls[callKey{of, t.Call}]
-	}
 	var found *window
+	if t.Call != "" {
+		for _, w := range a.calls[callKey{of, t.Call}] {
+			if found == nil || !w.Start.After(t.Time) {
+				found = w
+			}
+		}
+		return found
+	}
 	for _, w := range slices.Backward(a.unnamed[of]) {
 		if w.Tool != t.Tool || w.loose || w.Start.After(t.Time) || !w.names(t.Path) {
 			continue

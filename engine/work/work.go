@@ -23,7 +23,7 @@ import (
 type Named struct {
 	Call       string          // the agent's id of a call, or a beginning of at least four characters that is unambiguous
 	Checkpoint *project.Listed // its turn: the prompt and all calls until the session's next
-	Session    *session.Chosen // with Prompt, its turn; else all of it
+	Session    *session.Chosen // with Prompt, its turn; with Call, whose it is, or nil; else all of it
 	Prompt     int             // the Prompt-th last of the session; 0: none
 	Since      bool            // the turn of Prompt and all that came after it
 	Subagent   string          // of a session or turn, only this one's calls; or a beginning of its id
@@ -254,7 +254,7 @@ func turnKnown(ctx context.Context, p *project.Project, s *session.Chosen, promp
 
 // Chosen is the work that is to go.
 type Chosen struct {
-	Session, Agent string // "" for a call
+	Session, Agent string // of a call, Session may be "", and Agent is
 	Turns          []Turn // of the session, those that are meant; nil: whatever it did
 	All            bool   // the session, whether its prompts are known or not
 	Subagent       string
@@ -267,6 +267,9 @@ type Chosen struct {
 
 // same reports whether it is the same work, however much of it came since.
 func (c *Chosen) same(o *Chosen) bool {
+	if c.Call != "" && (c.Session == "" || o.Session == "") { // older reverts do not say whose call it was
+		return c.Call == o.Call
+	}
 	return c.Agent == o.Agent && c.Session == o.Session && c.Subagent == o.Subagent && c.Call == o.Call && c.All == o.All &&
 		(c.All || slices.EqualFunc(c.Turns, o.Turns, func(a, b Turn) bool { return a.PromptID == b.PromptID && a.From.Equal(b.From) }))
 }
@@ -287,7 +290,7 @@ func (c *Chosen) Has(w *attribution.Work) bool {
 	case w.Operation != 0:
 		return false
 	case c.Call != "":
-		return w.Call == c.Call
+		return w.Call == c.Call && (c.Session == "" || w.Session == c.Session)
 	case w.Session != c.Session || w.Session == "" || c.Agent != "" && w.Agent != "" && w.Agent != c.Agent:
 		return false
 	case c.Subagent != "" && w.Subagent != c.Subagent:
@@ -315,7 +318,7 @@ func (c *Chosen) TurnOf(w *attribution.Work) RevertedTurn {
 // Choose finds what was named. The caller holds the users lock.
 func Choose(ctx context.Context, p *project.Project, n Named, a *attribution.Attribution) (*Chosen, error) {
 	if n.Call != "" {
-		return chooseCall(ctx, p, n.Call, a)
+		return chooseCall(ctx, p, n, a)
 	}
 	c := &Chosen{}
 	of := n.Checkpoint
@@ -432,11 +435,11 @@ func (c *Chosen) chooseSubagent(named string, a *attribution.Attribution) error 
 	return err
 }
 
-// chooseCall finds a call by its id or the beginning of it.
-func chooseCall(ctx context.Context, p *project.Project, named string, a *attribution.Attribution) (*Chosen, error) {
+// chooseCall finds a call by its id or the beginning of it, among those of the session if one is named.
+func chooseCall(ctx context.Context, p *project.Project, n Named, a *attribution.Attribution) (*Chosen, error) {
 	found, in := map[string]bool{}, map[string][]string{}
 	see := func(id, session string) {
-		if id != "" && strings.HasPrefix(id, named) {
+		if id != "" && strings.HasPrefix(id, n.Call) && (n.Session == nil || session == n.Session.ID) {
 			found[id] = true
 			if !slices.Contains(in[id], session) {
 				in[id] = append(in[id], session)
@@ -458,12 +461,15 @@ func chooseCall(ctx context.Context, p *project.Project, named string, a *attrib
 	if err != nil {
 		return nil, err
 	}
-	id, err := oneOf("call", named, found)
-	if err == nil && len(in[id]) > 1 { // agents make ids of their own: one session's work must not go for another's
+	id, err := oneOf("call", n.Call, found)
+	if err != nil {
+		return nil, err
+	}
+	if len(in[id]) > 1 { // agents make ids of their own: one session's work must not go for another's
 		slices.Sort(in[id])
 		return nil, &UnknownWorkError{What: "call", Name: id, Sessions: in[id]}
 	}
-	return &Chosen{Call: id}, err
+	return &Chosen{Call: id, Session: in[id][0]}, nil
 }
 
 // oneOf gives the id that is meant.

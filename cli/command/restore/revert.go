@@ -49,7 +49,7 @@ func NewRevert() *app.Command {
 		MaxArgs: 1,
 		Paths:   true,
 		Flags: func(f *pflag.FlagSet) {
-			f.StringVar(&r.Tool, "tool", "", "only the tool call with this `id`")
+			f.StringVar(&r.Tool, "tool", "", "only the tool call with this `id`, of the session if given")
 			f.StringVar(&r.Since, "since", "", "of the session, from this `prompt~N` on")
 			f.StringVar(&r.Subagent, "subagent", "", "only what the subagent with this `id` did")
 			f.StringVar(&r.Conflicts, "conflicts", "", "`way` of a conflict: refuse, keep, keep-file, undo, markers")
@@ -136,8 +136,9 @@ func workNamed(ctx context.Context, c *app.Call, p *project.Project, r *report.R
 	w.Subagent = r.Subagent
 	switch {
 	case r.Tool != "":
-		w.Call = r.Tool
-		return w, nil
+		if w.Call = r.Tool; c.Session == "" {
+			return w, nil
+		}
 	case r.Since != "":
 		w.Prompt, _ = conversation.PromptNumber(r.Since)
 		w.Since = true
