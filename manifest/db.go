@@ -223,3 +223,16 @@ func stream[T any](db *DB, query func(s *state, visit func(T) error) error) iter
 		}
 	}
 }
+
+// Each visits what a query yields, until visit gives an error.
+func Each[T any](all iter.Seq2[T, error], visit func(T) error) error {
+	for v, err := range all {
+		if err == nil {
+			err = visit(v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

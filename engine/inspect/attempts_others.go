@@ -6,7 +6,6 @@ import (
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/project"
-	"github.com/rewind-cli/rewind/engine/window"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -42,10 +41,9 @@ func OthersIn(ctx context.Context, p *project.Project, stretches ...Stretch) ([]
 				return nil, err
 			}
 			defer now.Discard()
-			o.Now = &attribution.Present{Time: p.Env.Time(), Root: now.Root(), Load: now.Tx.Load, Windows: window.Pending(p)}
 			newest, err := p.NewestCheckpoint()
-			if err == nil && newest != nil {
-				o.Now.At, err = now.Written(newest.Root)
+			if err == nil {
+				o.Now, err = presentOf(p, now, newest)
 			}
 			if err != nil {
 				return nil, p.Classify(err)

@@ -111,11 +111,8 @@ func (b *blaming) run() (*Blamed, error) {
 		}
 		defer func() { b.now.Discard() }()
 		root, b.load, b.get = b.now.Root(), b.now.Tx.Load, b.now.Tx.Get
-		ao.Now = &attribution.Present{Time: b.p.Env.Time(), Root: root, Load: b.now.Tx.Load, Windows: window.Pending(b.p)}
-		if newest != nil {
-			if ao.Now.At, err = b.now.Written(newest.Root); err != nil {
-				return nil, err
-			}
+		if ao.Now, err = presentOf(b.p, b.now, newest); err != nil {
+			return nil, err
 		}
 	}
 	e, err := EntryAt(b.load, root, b.o.Path)
@@ -215,11 +212,15 @@ func (b *blaming) before(db *manifest.DB, seq uint64) (*project.Listed, error) {
 			}
 		}
 	}
-	for c, err := range db.Checkpoints(manifest.Query{All: true, Before: seq, Limit: 1}) {
-		if err != nil {
-			return nil, err
-		}
-		return &project.Listed{Checkpoint: c, N: db.Position(c.Seq)}, nil
+	return project.NewestUpTo(db, seq-1)
+}
+
+// presentOf is the working tree as it was captured, in the form that package attribution takes.
+func presentOf(p *project.Project, now *checkpoint.Captured, newest *manifest.Checkpoint) (*attribution.Present, error) {
+	present := &attribution.Present{Time: p.Env.Time(), Root: now.Root(), Load: now.Tx.Load, Windows: window.Pending(p)}
+	var err error
+	if newest != nil {
+		present.At, err = now.Written(newest.Root)
 	}
-	return nil, nil
+	return present, err
 }

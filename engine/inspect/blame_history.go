@@ -1,8 +1,6 @@
 package inspect
 
 import (
-	"errors"
-	"iter"
 	"maps"
 	"slices"
 	"sort"
@@ -152,21 +150,11 @@ func (b *blaming) renamed(newest *manifest.Checkpoint, path string, before uint6
 			if err != nil || e == nil {
 				return "", 0, err
 			}
-			c, err := counterpart(b.ctx, b.get, manifest.Change{Path: path, New: e}, b.withTouched(before, func(visit func(manifest.Change) error) error {
-				return manifest.Diff(b.load, root, b.now.Root(), visit)
-			}))
+			came := manifest.Change{Path: path, New: e}
+			changes := func(visit func(manifest.Change) error) error { return manifest.Diff(b.load, root, b.now.Root(), visit) }
+			c, err := counterpart(b.ctx, b.get, came, b.withTouched(before, changes))
 			if err == nil && c == nil && op == nil {
-				c, err = b.replaced(manifest.Change{Path: path, New: e}, func(yield func(manifest.Change, error) bool) {
-					done := errors.New("enough")
-					if err := manifest.Diff(b.load, root, b.now.Root(), func(c manifest.Change) error {
-						if !yield(c, nil) {
-							return done
-						}
-						return nil
-					}); err != nil && err != done {
-						yield(manifest.Change{}, err)
-					}
-				})
+				c, err = b.replaced(came, changes)
 			}
 			if err != nil || c == nil {
 				return "", 0, err
@@ -197,32 +185,23 @@ func (b *blaming) renamed(newest *manifest.Checkpoint, path string, before uint6
 					return err
 				}
 			}
-			c, err := counterpart(b.ctx, b.p.Store.Get, manifest.Change{Path: path, New: v.New}, b.withTouched(v.Seq, func(visit func(manifest.Change) error) error {
-				if op != nil {
-					for at, err := range db.Checkpoints(manifest.Query{All: true, Before: v.Seq + 1, Limit: 1}) {
-						if err == nil {
-							err = manifest.Diff(b.p.LoadDir, op.After, at.Root, visit)
-						}
-						return err
-					}
+			came := manifest.Change{Path: path, New: v.New}
+			changes := func(visit func(manifest.Change) error) error {
+				if op == nil {
+					return manifest.Each(db.Changes(v.Seq), visit)
 				}
-				for change, err := range db.Changes(v.Seq) {
-					if err == nil {
-						err = visit(change)
-					}
-					if err != nil {
-						return err
-					}
-				}
-				return nil
-			}))
-			if err != nil {
-				return err
-			}
-			if c == nil && op == nil {
-				if c, err = b.replaced(manifest.Change{Path: path, New: v.New}, db.Changes(v.Seq)); err != nil {
+				at, err := db.Previous(v.Seq + 1)
+				if err != nil || at == nil {
 					return err
 				}
+				return manifest.Diff(b.p.LoadDir, op.After, at.Root, visit)
+			}
+			c, err := counterpart(b.ctx, b.p.Store.Get, came, b.withTouched(v.Seq, changes))
+			if err == nil && c == nil && op == nil {
+				c, err = b.replaced(came, changes)
+			}
+			if err != nil {
+				return err
 			}
 			if c != nil {
 				from, at = c.Path, v.Seq
@@ -268,24 +247,20 @@ func (b *blaming) withTouched(seq uint64, changes func(func(manifest.Change) err
 
 // replaced finds what a file that came was called before, where another file has that name since; nil for none. It has
 // to be the same file to the byte.
-func (b *blaming) replaced(c manifest.Change, others iter.Seq2[manifest.Change, error]) (found *manifest.Change, err error) {
+func (b *blaming) replaced(c manifest.Change, others func(func(manifest.Change) error) error) (found *manifest.Change, err error) {
 	if c.New.Kind != manifest.Symlink && c.New.Size == 0 {
 		return nil, nil
 	}
-	for o, err := range others {
-		if err != nil {
-			return nil, err
+	had := 0
+	err = others(func(o manifest.Change) error {
+		if manifest.HasContent(o.New) && manifest.SameContent(o.Old, c.New) && !manifest.SameContent(o.New, c.New) {
+			found = &o
+			had++
 		}
-		if !manifest.HasContent(o.New) || !manifest.SameContent(o.Old, c.New) || manifest.SameContent(o.New, c.New) {
-			continue
-		}
-		if found != nil {
-			return nil, nil // two had it
-		}
-		found = &manifest.Change{Path: o.Path, Old: o.Old, New: o.New}
-	}
-	if found == nil {
-		return nil, nil
+		return nil
+	})
+	if err != nil || had != 1 {
+		return nil, err
 	}
 	if edited, err := b.alike(found); err != nil || edited {
 		return nil, err // what came is a copy of it

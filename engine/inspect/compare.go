@@ -7,10 +7,8 @@ import (
 	"slices"
 
 	"github.com/rewind-cli/rewind/cas/oid"
-	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/patch"
 	"github.com/rewind-cli/rewind/engine/pathspec"
-	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -43,24 +41,11 @@ type Compared struct {
 // counts under its old path, together with what the other side did to that.
 // Errors: *NoPathError.
 func Compare(ctx context.Context, p *project.Project, o CompareOptions) (*Comparison, error) {
-	chosen, err := pathspec.Select(o.Paths)
+	c, err := openTrees(ctx, p, o.Paths, o.A == nil || o.B == nil)
 	if err != nil {
 		return nil, err
 	}
-	release, err := p.Use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	c := comparison{ctx: ctx, p: p, o: o, chosen: chosen, load: p.LoadDir, get: p.Store.Get}
-	if o.A == nil || o.B == nil {
-		now, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{Look: true})
-		if err != nil {
-			return nil, err
-		}
-		defer now.Discard()
-		c.now, c.load, c.get = now, now.Tx.Load, now.Tx.Get
-	}
+	defer c.close()
 	var base oid.ID
 	if o.Base != nil {
 		at, err := p.Current(ctx, *o.Base)
@@ -69,85 +54,50 @@ func Compare(ctx context.Context, p *project.Project, o CompareOptions) (*Compar
 		}
 		base = at.Root
 	}
-	a, aLeft, err := c.state(o.A)
+	a, aLeft, err := c.side(o.A)
 	if err != nil {
 		return nil, err
 	}
-	b, bLeft, err := c.state(o.B)
+	b, bLeft, err := c.side(o.B)
 	if err != nil {
 		return nil, err
 	}
 	if err := pathspec.MatchSome(c.load, o.Paths, base, a, b); err != nil {
 		return nil, p.Classify(err)
 	}
-	ofA, err := c.changes(base, a, aLeft)
+	ofA, err := c.diffs(base, a, aLeft, o.WithPrecious)
 	if err != nil {
-		return nil, p.Classify(err)
+		return nil, err
 	}
-	ofB, err := c.changes(base, b, bLeft)
+	ofB, err := c.diffs(base, b, bLeft, o.WithPrecious)
 	if err != nil {
-		return nil, p.Classify(err)
+		return nil, err
 	}
-	out, err := c.sort(base, ofA, ofB)
+	out, err := comparison{c, o, base}.sort(ofA, ofB)
 	return out, p.Classify(err)
 }
 
 type comparison struct {
-	ctx    context.Context
-	p      *project.Project
-	o      CompareOptions
-	chosen pathspec.Selection
-	now    *checkpoint.Captured
-	load   func(oid.ID) (manifest.Dir, error)
-	get    getter
+	*trees
+	o    CompareOptions
+	base oid.ID
 }
 
-// state is the tree of a side, and what is there without being in it.
-func (c *comparison) state(side *manifest.Checkpoint) (oid.ID, problem.Unread, error) {
-	if side == nil {
-		return c.now.Root(), problem.UnreadOf(c.now.Problems), nil
-	}
-	at, err := c.p.Current(c.ctx, *side)
-	if err != nil {
-		return oid.ID{}, nil, err
-	}
-	data, err := c.p.ReadObject(at.Coverage)
-	if err != nil {
-		return oid.ID{}, nil, c.p.Classify(err)
-	}
-	problems, err := problem.Decode(data)
-	return at.Root, problem.UnreadOf(problems), err
-}
-
-// changes are those of one side, without patches.
-func (c *comparison) changes(base, side oid.ID, left problem.Unread) (out []FileDiff, err error) {
-	err = manifest.Diff(c.load, base, side, c.chosen.Filter(func(d manifest.Change) error {
-		if err := c.ctx.Err(); err != nil {
-			return err
-		}
-		if ImpliedDir(d) || d.New == nil && left.Keeps(d.Path, d.Old.Size, c.p.Settings().MaxFileSize) {
-			return nil
-		}
-		out = append(out, FileDiff{Change: d, Status: statusOf(d), Hidden: !c.o.WithPrecious && d.Precious() && !manifest.SameContent(d.Old, d.New)})
-		return nil
-	}))
-	return out, err
-}
-
-func (c *comparison) writer(base oid.ID, patched bool) *DiffWriter {
-	return &DiffWriter{ctx: c.ctx, load: c.load, get: c.get, from: base, entries: map[*patch.File]*manifest.Entry{},
-		o: DiffOptions{Context: c.o.Context, IgnoreSpace: c.o.IgnoreSpace, Renames: c.o.Renames, WithPrecious: c.o.WithPrecious, Patch: patched}}
+func (c comparison) writer(patched bool) *DiffWriter {
+	return c.trees.writer(c.base, DiffOptions{
+		Context: c.o.Context, IgnoreSpace: c.o.IgnoreSpace, Renames: c.o.Renames, WithPrecious: c.o.WithPrecious, Patch: patched,
+	})
 }
 
 // sort puts the changes of both sides beside each other.
-func (c *comparison) sort(base oid.ID, a, b []FileDiff) (*Comparison, error) {
+func (c comparison) sort(a, b []FileDiff) (*Comparison, error) {
 	plainA, plainB := slices.Clone(a), slices.Clone(b)
 	var err error
 	if c.o.Renames {
-		if a, err = c.writer(base, false).Write(a); err != nil {
+		if a, err = c.writer(false).Write(a); err != nil {
 			return nil, err
 		}
-		if b, err = c.writer(base, false).Write(b); err != nil {
+		if b, err = c.writer(false).Write(b); err != nil {
 			return nil, err
 		}
 		a, b = uncopied(a), uncopied(b)
@@ -160,7 +110,7 @@ func (c *comparison) sort(base oid.ID, a, b []FileDiff) (*Comparison, error) {
 	}
 	rows := map[string]*Compared{}
 	take := func(list []FileDiff, side func(*Compared) **FileDiff) error {
-		w := c.writer(base, true)
+		w := c.writer(true)
 		for i := range list {
 			if err := c.ctx.Err(); err != nil {
 				return err

@@ -3,8 +3,6 @@ package inspect
 import (
 	"context"
 
-	"github.com/rewind-cli/rewind/cas/oid"
-	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/patch"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/problem"
@@ -59,80 +57,42 @@ func Diff(ctx context.Context, p *project.Project, o DiffOptions) ([]FileDiff, e
 
 // CompareTrees finds the differing paths, and has them written while both trees can be read.
 func CompareTrees(ctx context.Context, p *project.Project, o DiffOptions, write func(*DiffWriter, []FileDiff) error) error {
-	chosen, err := pathspec.Select(o.Paths)
+	t, err := openTrees(ctx, p, o.Paths, o.B == nil)
 	if err != nil {
 		return err
 	}
-	release, err := p.Use(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
+	defer t.close()
 	if o.A, err = p.Current(ctx, o.A); err != nil {
 		return err
 	}
-	load, get := p.LoadDir, p.Store.Get
-	var b oid.ID
-	var left problem.Unread // it is there, and not captured: that is no deletion
-	if o.B != nil {
-		now, err := p.Current(ctx, *o.B)
-		if err != nil {
-			return err
-		}
-		b = now.Root
-		data, err := p.ReadObject(now.Coverage)
-		if err != nil {
-			return p.Classify(err)
-		}
-		problems, err := problem.Decode(data)
-		if err != nil {
-			return err
-		}
-		left = problem.UnreadOf(problems)
-	} else {
-		c, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{Look: true})
-		if err != nil {
-			return err
-		}
-		defer c.Discard()
-		load, get, b = c.Tx.Load, c.Tx.Get, c.Root()
-		left = problem.UnreadOf(c.Problems)
-	}
-	if err := pathspec.MatchSome(load, o.Paths, o.A.Root, b); err != nil {
-		return p.Classify(err)
-	}
-	var out []FileDiff
-	err = manifest.Diff(load, o.A.Root, b, chosen.Filter(func(change manifest.Change) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if ImpliedDir(change) || change.New == nil && left.Keeps(change.Path, change.Old.Size, p.Settings().MaxFileSize) {
-			return nil
-		}
-		var instead problem.Problem
-		if change.New == nil {
-			for _, p := range left.Instead(nil, change.Path) {
-				instead = p
-			}
-		}
-		if o.Reverse {
-			change.Old, change.New = change.New, change.Old
-		}
-		out = append(out, FileDiff{
-			Change: change, Status: statusOf(change), Instead: instead,
-			Hidden: !o.WithPrecious && change.Precious() && !manifest.SameContent(change.Old, change.New),
-		})
-		return nil
-	}))
+	b, left, err := t.side(o.B)
 	if err != nil {
+		return err
+	}
+	if err := pathspec.MatchSome(t.load, o.Paths, o.A.Root, b); err != nil {
 		return p.Classify(err)
+	}
+	out, err := t.diffs(o.A.Root, b, left, o.WithPrecious)
+	if err != nil {
+		return err
 	}
 	from := o.A.Root
 	if o.Reverse {
 		from = b
 	}
-	w := DiffWriter{ctx: ctx, o: o, load: load, get: get, from: from, entries: map[*patch.File]*manifest.Entry{}}
-	return p.Classify(write(&w, out))
+	for i := range out {
+		d := &out[i]
+		if d.New == nil {
+			for _, p := range left.Instead(nil, d.Path) {
+				d.Instead = p
+			}
+		}
+		if o.Reverse {
+			d.Old, d.New = d.New, d.Old
+			d.Status = statusOf(d.Change)
+		}
+	}
+	return p.Classify(write(t.writer(from, o), out))
 }
 
 // ImpliedDir reports whether a change is a directory that came or went with

@@ -31,8 +31,7 @@ func DiffSides(ctx context.Context, p *project.Project, o DiffOptions, oldDir, n
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			file := func(e *manifest.Entry) bool { return e != nil && e.Kind != manifest.Subdir }
-			if d.Hidden || !file(d.Old) && !file(d.New) {
+			if d.Hidden || !manifest.HasContent(d.Old) && !manifest.HasContent(d.New) {
 				continue
 			}
 			if err := w.writeSide(old, d.Path, d.Old); err != nil {
@@ -49,7 +48,7 @@ func DiffSides(ctx context.Context, p *project.Project, o DiffOptions, oldDir, n
 }
 
 func (w *DiffWriter) writeSide(root *os.Root, name string, e *manifest.Entry) error {
-	if e == nil || e.Kind == manifest.Subdir {
+	if !manifest.HasContent(e) {
 		return nil
 	}
 	if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {

@@ -17,7 +17,7 @@ type DiffWriter struct {
 	ctx  context.Context
 	o    DiffOptions
 	load func(oid.ID) (manifest.Dir, error)
-	get  func([]byte, oid.ID) ([]byte, error)
+	get  getter
 	from oid.ID // the tree that the diff leads away from
 
 	entries map[*patch.File]*manifest.Entry
@@ -81,7 +81,7 @@ func (w *DiffWriter) Write(diffs []FileDiff) ([]FileDiff, error) {
 }
 
 // compare puts down one diff by itself, whose From and Hidden are set.
-func (d *FileDiff) compare(get func([]byte, oid.ID) ([]byte, error)) error {
+func (d *FileDiff) compare(get getter) error {
 	w := DiffWriter{ctx: context.Background(), get: get, entries: map[*patch.File]*manifest.Entry{}}
 	return w.compare(d)
 }

@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
@@ -93,7 +94,7 @@ type historian struct {
 
 func (h *historian) all() error {
 	path, before := h.o.Path, uint64(0)
-	newest, err := h.newest()
+	newest, err := h.db.Previous(math.MaxUint64)
 	if err != nil {
 		return err
 	}
@@ -128,13 +129,6 @@ func (h *historian) all() error {
 		}
 		path, before = from, seq
 	}
-}
-
-func (h *historian) newest() (*manifest.Checkpoint, error) {
-	for c, err := range h.db.Checkpoints(manifest.Query{All: true, Limit: 1}) {
-		return &c, err
-	}
-	return nil, nil
 }
 
 // now compares the working tree with the newest checkpoint. It looks at the directories of the path
@@ -182,7 +176,7 @@ func (h *historian) compareNow(c *checkpoint.Captured, newest oid.ID, change man
 	}
 	d := step.diff()
 	if !step.IsDir() {
-		d.Hidden = !h.o.WithPrecious && d.Precious() && !manifest.SameContent(d.Old, d.New)
+		d.Hidden = !h.o.WithPrecious && hides(d.Change)
 		if err := d.compare(c.Tx.Get); err != nil {
 			return "", err
 		}
@@ -208,16 +202,8 @@ func (h *historian) file(path string, before uint64) (from string, seq uint64, e
 			return "", 0, err
 		}
 		change := manifest.Change{Path: path, Old: v.Old, New: v.New}
-		step, err := h.step(h.p.LoadDir, h.p.Store.Get, change, h.unread(c.Checkpoint), func(visit func(manifest.Change) error) error {
-			for change, err := range h.db.Changes(v.Seq) {
-				if err == nil {
-					err = visit(change)
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
+		step, err := h.step(h.p.LoadDir, h.p.Store.Get, change, h.unread(c.Coverage), func(visit func(manifest.Change) error) error {
+			return manifest.Each(h.db.Changes(v.Seq), visit)
 		})
 		if err != nil {
 			return "", 0, err
@@ -225,7 +211,7 @@ func (h *historian) file(path string, before uint64) (from string, seq uint64, e
 		if step == nil {
 			continue
 		}
-		step.Listed = c
+		step.Listed = *c
 		if err := h.add(*step); err != nil {
 			return "", 0, err
 		}
@@ -237,13 +223,9 @@ func (h *historian) file(path string, before uint64) (from string, seq uint64, e
 }
 
 // unread says what a checkpoint did not capture, when it is asked.
-func (h *historian) unread(c manifest.Checkpoint) func() (problem.Unread, error) {
+func (h *historian) unread(coverage oid.ID) func() (problem.Unread, error) {
 	return func() (problem.Unread, error) {
-		data, err := h.p.ReadObject(c.Coverage)
-		if err != nil {
-			return nil, err
-		}
-		problems, err := problem.Decode(data)
+		problems, err := h.p.Coverage(coverage)
 		return problem.UnreadOf(problems), err
 	}
 }
@@ -257,11 +239,12 @@ func (h *historian) add(s Step) error {
 	return nil
 }
 
-func (h *historian) listed(seq uint64) (project.Listed, error) {
-	for c, err := range h.db.Checkpoints(manifest.Query{All: true, Before: seq + 1, Limit: 1}) {
-		return project.Listed{Checkpoint: c, N: h.db.Position(seq)}, err
+func (h *historian) listed(seq uint64) (*project.Listed, error) {
+	c, err := project.NewestUpTo(h.db, seq)
+	if err == nil && c == nil {
+		err = &project.NoCheckpointError{}
 	}
-	return project.Listed{}, &project.NoCheckpointError{}
+	return c, err
 }
 
 // step says what a change of the path is; nil for none. others gives all changes of the same checkpoint.
@@ -337,12 +320,10 @@ func StepDiff(p *project.Project, s *Step, withPrecious bool) (FileDiff, error) 
 	if s.IsDir() {
 		return d, nil
 	}
-	d.Hidden = !withPrecious && d.Precious() && !manifest.SameContent(d.Old, d.New)
+	d.Hidden = !withPrecious && hides(d.Change)
 	err := d.compare(p.Store.Get)
 	return d, p.Classify(err)
 }
-
-type getter = func([]byte, oid.ID) ([]byte, error)
 
 // EntryAt finds one path of a tree, nil for none; "" is the tree itself.
 func EntryAt(load func(oid.ID) (manifest.Dir, error), root oid.ID, path string) (*manifest.Entry, error) {

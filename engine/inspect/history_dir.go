@@ -20,13 +20,12 @@ func (h *historian) directory(path string) error {
 			seqs = append(seqs, c.Seq)
 		}
 	}
-	dirs := &dirMemo{load: h.p.LoadDir}
+	load := manifest.Remember(h.p.LoadDir)
 	at := func(c *manifest.Checkpoint) (*manifest.Entry, error) {
 		if c == nil || path == "" && c.Root.IsZero() {
 			return nil, nil
 		}
-		defer dirs.next()
-		return EntryAt(dirs.get, c.Root, path)
+		return EntryAt(load, c.Root, path)
 	}
 	for _, seq := range seqs {
 		if err := h.ctx.Err(); err != nil {
@@ -47,43 +46,20 @@ func (h *historian) directory(path string) error {
 		if change.Old, err = at(before); err != nil {
 			return err
 		}
-		step, err := h.step(h.p.LoadDir, h.p.Store.Get, change, h.unread(c.Checkpoint), nil)
+		step, err := h.step(h.p.LoadDir, h.p.Store.Get, change, h.unread(c.Coverage), nil)
 		if err != nil {
 			return err
 		}
 		if step == nil {
 			continue
 		}
-		step.Listed = c
+		step.Listed = *c
 		if err := h.add(*step); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-// dirMemo keeps the directories of the tree that was looked at before: the next one is much like it.
-type dirMemo struct {
-	load      func(oid.ID) (manifest.Dir, error)
-	last, now map[oid.ID]manifest.Dir
-}
-
-func (m *dirMemo) get(id oid.ID) (manifest.Dir, error) {
-	d, ok := m.last[id]
-	if !ok {
-		var err error
-		if d, err = m.load(id); err != nil {
-			return d, err
-		}
-	}
-	if m.now == nil {
-		m.now = map[oid.ID]manifest.Dir{}
-	}
-	m.now[id] = d
-	return d, nil
-}
-
-func (m *dirMemo) next() { m.last, m.now = m.now, nil }
 
 // countBelow counts the files and links that differ between two directories; nil is none.
 func countBelow(load func(oid.ID) (manifest.Dir, error), old, new *manifest.Entry) (n Counts, err error) {
@@ -94,13 +70,13 @@ func countBelow(load func(oid.ID) (manifest.Dir, error), old, new *manifest.Entr
 		return id
 	}
 	err = manifest.Diff(load, id(old), id(new), func(c manifest.Change) error {
-		file := func(e *manifest.Entry) bool { return e != nil && e.Kind != manifest.Subdir }
+		old, new := manifest.HasContent(c.Old), manifest.HasContent(c.New)
 		switch {
-		case file(c.Old) && file(c.New):
+		case old && new:
 			n.Modified++
-		case file(c.New):
+		case new:
 			n.Added++
-		case file(c.Old):
+		case old:
 			n.Deleted++
 		}
 		return nil

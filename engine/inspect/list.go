@@ -9,6 +9,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -16,13 +17,10 @@ import (
 func Changes(ctx context.Context, p *project.Project, c manifest.Checkpoint) ([]manifest.Change, error) {
 	var out []manifest.Change
 	err := p.Query(ctx, func(db *manifest.DB) error {
-		for change, err := range db.Changes(c.Seq) {
-			if err != nil {
-				return err
-			}
+		return manifest.Each(db.Changes(c.Seq), func(change manifest.Change) error {
 			out = append(out, change)
-		}
-		return nil
+			return nil
+		})
 	})
 	gone := func(c manifest.Change) bool { return c.New == nil }
 	if err != nil || !slices.ContainsFunc(out, gone) {
@@ -46,11 +44,7 @@ func Coverage(ctx context.Context, p *project.Project, c manifest.Checkpoint) ([
 	if c, err = p.Current(ctx, c); err != nil {
 		return nil, err
 	}
-	data, err := p.ReadObject(c.Coverage)
-	if err != nil {
-		return nil, p.Classify(err)
-	}
-	return problem.Decode(data)
+	return p.Coverage(c.Coverage)
 }
 
 // Outside counts the paths that a coverage lists; a directory that is left out as a whole is one. It is 0 where
@@ -87,6 +81,26 @@ func TornFiles(ctx context.Context, p *project.Project, c manifest.Checkpoint) (
 		}
 	}
 	return torn, err
+}
+
+// ForgottenBefore says of which paths nothing is known any more in the newest checkpoint up to a sequence number, since they were
+// taken out of it; nil for none.
+func ForgottenBefore(ctx context.Context, p *project.Project, seq uint64) (is func(path string) bool, err error) {
+	var found *project.Listed
+	err = p.Query(ctx, func(db *manifest.DB) (err error) {
+		found, err = project.NewestUpTo(db, seq)
+		return err
+	})
+	if err != nil || found == nil {
+		return nil, err
+	}
+	data, err := p.ReadObject(found.Coverage)
+	if project.IsDamage(p.Classify(err)) {
+		return nil, nil // verify tells of that
+	} else if err != nil {
+		return nil, err
+	}
+	return rules.Forgotten(p, data), nil
 }
 
 // ImportedKind is the kind of checkpoints that other programs have taken.

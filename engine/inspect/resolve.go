@@ -57,12 +57,12 @@ func ResolveIn(ctx context.Context, p *project.Project, spec, session string) (p
 func resolve(p *project.Project, db *manifest.DB, spec string) (project.Listed, error) {
 	switch spec {
 	case "", "last":
-		return nth(p, db, spec, 1)
+		return nth(db, spec, 1)
 	case "prev":
-		return nth(p, db, spec, 2)
+		return nth(db, spec, 2)
 	}
 	if n, err := strconv.ParseUint(spec, 10, 31); err == nil {
-		return nth(p, db, spec, int(n))
+		return nth(db, spec, int(n))
 	}
 	if when, ok := strings.CutPrefix(spec, "@{"); ok && strings.HasSuffix(when, "}") {
 		return at(p, db, spec, strings.TrimSuffix(when, "}"))
@@ -120,7 +120,7 @@ func ofSession(ctx context.Context, p *project.Project, spec string, n int, id s
 	return found, err
 }
 
-func nth(p *project.Project, db *manifest.DB, spec string, n int) (project.Listed, error) {
+func nth(db *manifest.DB, spec string, n int) (project.Listed, error) {
 	if n <= 0 {
 		return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: "the newest is number 1"}
 	}

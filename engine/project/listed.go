@@ -2,6 +2,7 @@ package project
 
 import (
 	"context"
+	"math"
 
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -81,4 +82,16 @@ func (t TurnStarts) See(l *Listed) {
 		s.labeled = l
 	}
 	s.next = c
+}
+
+// NewestUpTo is the newest living checkpoint up to a sequence number (math.MaxUint64: of all), safety ones too; nil for none.
+func NewestUpTo(db *manifest.DB, seq uint64) (*Listed, error) {
+	if seq != math.MaxUint64 {
+		seq++
+	}
+	c, err := db.Previous(seq)
+	if err != nil || c == nil {
+		return nil, err
+	}
+	return &Listed{Checkpoint: *c, N: db.Position(c.Seq)}, nil
 }

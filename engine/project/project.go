@@ -12,6 +12,7 @@ import (
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -282,4 +283,13 @@ func (p *Project) ReadObject(id oid.ID) ([]byte, error) {
 		return nil, nil
 	}
 	return p.Store.Get(nil, id)
+}
+
+// Coverage is what the object of a checkpoint's coverage lists: paths that are in none of its trees, and why.
+func (p *Project) Coverage(id oid.ID) ([]problem.Problem, error) {
+	data, err := p.ReadObject(id)
+	if err != nil {
+		return nil, p.Classify(err)
+	}
+	return problem.Decode(data)
 }
