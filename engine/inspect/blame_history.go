@@ -152,14 +152,10 @@ func (b *blaming) renamed(newest *manifest.Checkpoint, path string, before uint6
 			}
 			came := manifest.Change{Path: path, New: e}
 			changes := func(visit func(manifest.Change) error) error { return manifest.Diff(b.load, root, b.now.Root(), visit) }
-			c, err := counterpart(b.ctx, b.get, came, b.withTouched(before, changes))
-			if err == nil && c == nil && op == nil {
-				c, err = b.replaced(came, changes)
+			if from, err = b.cameFrom(before, op, came, changes); from != "" {
+				at = attribution.ThenNow
 			}
-			if err != nil || c == nil {
-				return "", 0, err
-			}
-			return c.Path, attribution.ThenNow, nil
+			return from, at, err
 		}
 		if op != nil {
 			if from, err := b.movedBack(op, path); err != nil || from != "" {
@@ -196,21 +192,27 @@ func (b *blaming) renamed(newest *manifest.Checkpoint, path string, before uint6
 				}
 				return manifest.Diff(b.p.LoadDir, op.After, at.Root, visit)
 			}
-			c, err := counterpart(b.ctx, b.p.Store.Get, came, b.withTouched(v.Seq, changes))
-			if err == nil && c == nil && op == nil {
-				c, err = b.replaced(came, changes)
-			}
-			if err != nil {
+			if from, err = b.cameFrom(v.Seq, op, came, changes); err != nil || from != "" {
+				at = v.Seq
 				return err
-			}
-			if c != nil {
-				from, at = c.Path, v.Seq
-				return nil
 			}
 		}
 		return nil
 	})
 	return from, at, err
+}
+
+// cameFrom finds what a file that came was called before, among the changes that came with it; "" for nothing. op is what
+// brought them, nil where that was no operation.
+func (b *blaming) cameFrom(seq uint64, op *manifest.Operation, came manifest.Change, changes func(func(manifest.Change) error) error) (string, error) {
+	c, err := counterpart(b.ctx, b.get, came, b.withTouched(seq, changes))
+	if err == nil && c == nil && op == nil {
+		c, err = b.replaced(came, changes)
+	}
+	if err != nil || c == nil {
+		return "", err
+	}
+	return c.Path, nil
 }
 
 // withTouched gives the changes of a checkpoint with what its edits had made of the files that are gone: such a file may be

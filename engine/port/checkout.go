@@ -74,14 +74,8 @@ func Checkout(ctx context.Context, p *project.Project, o CheckoutOptions) (*Chec
 		return nil, err
 	}
 	defer release()
-	if o.Dir, err = realPath(o.Dir); err != nil {
-		return nil, err
-	}
-	if err := checkoutPlace(p, o.Dir); err != nil {
-		return nil, err
-	}
 	what := fmt.Sprintf("%s %q %v\n", o.Checkpoint.ID, o.Paths, o.WithoutPrecious)
-	again, err := emptyDir(o.Dir, what)
+	again, err := place(p, &o.Dir, what)
 	if err != nil {
 		return nil, err
 	}
@@ -155,6 +149,18 @@ func parentsToo(p *project.Project, root oid.ID, visit func(string, manifest.Ent
 	}
 }
 
+// place resolves a directory and refuses it where nothing may be checked out, or something else is. again: it is what an
+// interrupted checkout of the same has left.
+func place(p *project.Project, dir *string, what string) (again bool, err error) {
+	if *dir, err = realPath(*dir); err != nil {
+		return false, err
+	}
+	if err := checkoutPlace(p, *dir); err != nil {
+		return false, err
+	}
+	return emptyDir(*dir, what)
+}
+
 // realPath resolves the links of as much of a path as there is.
 func realPath(path string) (string, error) {
 	rest := ""
@@ -186,23 +192,23 @@ func checkoutPlace(p *project.Project, dir string) error {
 		}
 		return filepath.ToSlash(rel), true
 	}
-	store := p.StoreDir()
-	if real, err := filepath.EvalSymlinks(store); err == nil {
-		store = real
+	refuse := func(reason, hint string) error { return &CheckoutDirError{Dir: dir, Reason: reason, Hint: hint} }
+	const outside = "choose a directory outside of the project"
+	real := func(dir string) string {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return real
+		}
+		return dir
 	}
-	if _, in := below(store); in {
-		return &CheckoutDirError{Dir: dir, Reason: "is inside the store", Hint: "choose a directory outside of the project"}
+	if _, in := below(real(p.StoreDir())); in {
+		return refuse("is inside the store", outside)
 	}
-	rewindHome := p.Env.AccountDir()
-	if real, err := filepath.EvalSymlinks(rewindHome); err == nil {
-		rewindHome = real
-	}
-	if _, in := below(rewindHome); in || strings.Contains(filepath.ToSlash(dir)+"/", "/"+account.StoreName+"/") {
-		return &CheckoutDirError{Dir: dir, Reason: "is where checkpoints are stored", Hint: "choose a directory outside of the project"}
+	if _, in := below(real(p.Env.AccountDir())); in || strings.Contains(filepath.ToSlash(dir)+"/", "/"+account.StoreName+"/") {
+		return refuse("is where checkpoints are stored", outside)
 	}
 	for name := range strings.SplitSeq(filepath.ToSlash(dir), "/") {
 		if rootfs.IsDotGit(name) {
-			return &CheckoutDirError{Dir: dir, Reason: "is inside a git directory", Hint: "choose a directory outside of the project"}
+			return refuse("is inside a git directory", outside)
 		}
 	}
 	rel, in := below(p.Root())
@@ -210,11 +216,11 @@ func checkoutPlace(p *project.Project, dir string) error {
 		return nil
 	}
 	if rel == "." {
-		return &CheckoutDirError{Dir: dir, Reason: "is the project itself", Hint: "rewind restore brings the project back; checkout takes a directory of its own"}
+		return refuse("is the project itself", "rewind restore brings the project back; checkout takes a directory of its own")
 	}
 	kept := session.Kept(p)
 	if rules.Sessions(p, kept)(rel) {
-		return &CheckoutDirError{Dir: dir, Reason: "is where an agent keeps its sessions", Hint: "choose a directory outside of the project"}
+		return refuse("is where an agent keeps its sessions", outside)
 	}
 	tree, err := rootfs.Open(p.Root())
 	if err != nil {
@@ -222,7 +228,7 @@ func checkoutPlace(p *project.Project, dir string) error {
 	}
 	defer tree.Close()
 	if today := rules.Today(p, kept, tree); today.Captures(rel, true) {
-		return &CheckoutDirError{Dir: dir, Reason: "is inside the project and not ignored: the next checkpoint would hold it all", Hint: "choose a directory outside of the project, or one that is ignored"}
+		return refuse("is inside the project and not ignored: the next checkpoint would hold it all", outside+", or one that is ignored")
 	}
 	return nil
 }

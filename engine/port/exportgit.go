@@ -1,6 +1,7 @@
 package port
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -53,13 +54,7 @@ func ExportGit(ctx context.Context, p *project.Project, o ExportGitOptions) (_ *
 		return nil, err
 	}
 	defer release()
-	if o.Dir, err = realPath(o.Dir); err != nil {
-		return nil, err
-	}
-	if err := checkoutPlace(p, o.Dir); err != nil {
-		return nil, err
-	}
-	if _, err := emptyDir(o.Dir, ""); err != nil {
+	if _, err := place(p, &o.Dir, ""); err != nil {
 		return nil, err
 	}
 	list, err := exportedCheckpoints(ctx, p, o)
@@ -121,15 +116,12 @@ func exportedCheckpoints(ctx context.Context, p *project.Project, o ExportGitOpt
 			}
 			return nil
 		}
-		for c, err := range db.Checkpoints(manifest.Query{All: o.Unchanged}) {
-			if err != nil {
-				return err
-			}
+		return manifest.Each(db.Checkpoints(manifest.Query{All: o.Unchanged}), func(c manifest.Checkpoint) error {
 			list = append(list, c)
-		}
-		return nil
+			return nil
+		})
 	})
-	slices.SortFunc(list, func(a, b manifest.Checkpoint) int { return int(int64(a.Seq) - int64(b.Seq)) })
+	slices.SortFunc(list, func(a, b manifest.Checkpoint) int { return cmp.Compare(a.Seq, b.Seq) })
 	list = slices.CompactFunc(list, func(a, b manifest.Checkpoint) bool { return a.Seq == b.Seq })
 	return list, p.Classify(err)
 }
@@ -211,18 +203,17 @@ func (x *gitExport) countPrecious(from, to oid.ID) error {
 
 // split gives the paths to take out and the files to put, which is all that git knows.
 func (x *gitExport) split(changes []manifest.Change) (removes []string, files []manifest.Change) {
-	file := func(e *manifest.Entry) bool { return e != nil && e.Kind != manifest.Subdir }
 	for _, ch := range changes {
 		if ch.New != nil && ch.New.Kind == manifest.Subdir && ch.New.Files == 0 {
 			x.empty[ch.Path] = true
 		}
 		switch {
-		case file(ch.New):
-			if file(ch.Old) && gitMode(*ch.Old) == gitMode(*ch.New) && ch.Old.ID == ch.New.ID && ch.Old.Target == ch.New.Target {
+		case manifest.HasContent(ch.New):
+			if manifest.HasContent(ch.Old) && gitMode(*ch.Old) == gitMode(*ch.New) && ch.Old.ID == ch.New.ID && ch.Old.Target == ch.New.Target {
 				continue // permissions that git does not hold
 			}
 			files = append(files, ch)
-		case file(ch.Old):
+		case manifest.HasContent(ch.Old):
 			removes = append(removes, ch.Path)
 		}
 	}

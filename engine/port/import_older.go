@@ -129,6 +129,8 @@ type tarNode struct {
 	kids map[string]*tarNode
 }
 
+func newTarDir() *tarNode { return &tarNode{kids: map[string]*tarNode{}} }
+
 // archive makes a tree of an untrusted tar.gz. Only names and bytes are believed; what
 // leads out, or through a link, voids it.
 func (im *importing) archive(f io.Reader) (oid.ID, error) {
@@ -136,7 +138,7 @@ func (im *importing) archive(f io.Reader) (oid.ID, error) {
 	if err != nil {
 		return oid.ID{}, skipf("its archive is damaged: %v", err)
 	}
-	top := &tarNode{kids: map[string]*tarNode{}}
+	top := newTarDir()
 	t := tar.NewReader(z)
 	left := MaxArchiveBytes
 	for n := 0; ; n++ {
@@ -190,7 +192,7 @@ func (im *importing) tarEntry(top *tarNode, t *tar.Reader, h *tar.Header) error 
 	for _, name := range names[:len(names)-1] {
 		kid := at.kids[name]
 		if kid == nil {
-			kid = &tarNode{kids: map[string]*tarNode{}}
+			kid = newTarDir()
 			at.kids[name] = kid
 		}
 		if kid.kids == nil {
@@ -205,7 +207,7 @@ func (im *importing) tarEntry(top *tarNode, t *tar.Reader, h *tar.Header) error 
 	case tar.TypeDir:
 		e.Kind = manifest.Subdir
 		if old == nil {
-			old = &tarNode{kids: map[string]*tarNode{}}
+			old = newTarDir()
 			at.kids[name] = old
 		}
 		if old.kids == nil {

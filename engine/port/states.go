@@ -1,6 +1,7 @@
 package port
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -135,7 +136,7 @@ func (s *States) find(ctx context.Context, o StatesOptions) error {
 			all = append(all, State{Listed: project.Listed{Checkpoint: *end}})
 		}
 	}
-	slices.SortFunc(all, func(a, b State) int { return int(int64(a.Seq) - int64(b.Seq)) })
+	slices.SortFunc(all, func(a, b State) int { return cmp.Compare(a.Seq, b.Seq) })
 	if o.Bad == nil && s.now.Root() != newest {
 		all = append(all, State{Listed: project.Listed{Checkpoint: manifest.Checkpoint{Root: s.now.Root()}}, Now: true})
 	}

@@ -111,15 +111,7 @@ func (g *gatherer) changes(s state, good oid.ID, broken bool, visit func(manifes
 	if broken {
 		return manifest.Diff(g.p.LoadDir, good, s.root, visit)
 	}
-	for c, err := range g.db.Changes(s.seq) {
-		if err != nil {
-			return err
-		}
-		if err := visit(c); err != nil {
-			return err
-		}
-	}
-	return nil
+	return manifest.Each(g.db.Changes(s.seq), visit)
 }
 
 func isFile(e *manifest.Entry) bool {

@@ -158,15 +158,15 @@ func (l *lister) get(state uint32) (*project.Listed, error) {
 		return c, nil
 	}
 	seq := l.t.states[state].seq
-	for c, err := range l.db.Checkpoints(manifest.Query{All: true, Before: seq + 1, Limit: 1}) {
-		if err != nil {
-			return nil, err
-		}
-		if l.known == nil {
-			l.known = map[uint32]*project.Listed{}
-		}
-		l.known[state] = &project.Listed{Checkpoint: c, N: l.db.Position(seq)}
-		return l.known[state], nil
+	c, err := project.NewestUpTo(l.db, seq)
+	switch {
+	case err != nil:
+		return nil, err
+	case c == nil:
+		return nil, fmt.Errorf("checkpoint %d is not in the log", seq)
+	case l.known == nil:
+		l.known = map[uint32]*project.Listed{}
 	}
-	return nil, fmt.Errorf("checkpoint %d is not in the log", seq)
+	l.known[state] = c
+	return c, nil
 }

@@ -22,37 +22,22 @@ func (r *Row) Changes(ctx context.Context, p *project.Project, now *Present, vis
 		return err
 	}
 	defer release()
-	return r.changes(ctx, p, now, visit)
+	return r.changes(ctx, p, now, p.LoadDir, visit)
 }
 
-// changes is Changes for a caller that holds the users lock.
-func (r *Row) changes(ctx context.Context, p *project.Project, now *Present, visit func(manifest.Change) error) error {
-	if r.To == nil {
-		return nil
-	}
-	return r.changesBy(ctx, p, now, p.LoadDir, visit)
-}
-
-// changesBy is changes with its own way to read directories.
-func (r *Row) changesBy(ctx context.Context, p *project.Project, now *Present, load func(oid.ID) (manifest.Dir, error), visit func(manifest.Change) error) error {
-	stored := load
+// changes is Changes for a caller that holds the users lock, with its own way to read directories.
+func (r *Row) changes(ctx context.Context, p *project.Project, now *Present, load func(oid.ID) (manifest.Dir, error), visit func(manifest.Change) error) error {
 	var left problem.Unread
-	if r.To.Now {
-		if now == nil {
-			return nil
+	switch {
+	case r.To == nil, r.To.Now && now == nil:
+		return nil
+	case r.To.Now:
+		left, load = now.left, now.load(load)
+	default:
+		problems, err := p.Coverage(r.To.Coverage)
+		if err != nil {
+			return err
 		}
-		left = now.left
-		load = func(id oid.ID) (manifest.Dir, error) {
-			if d, ok := now.dirs[id]; ok {
-				return d, nil
-			}
-			return stored(id)
-		}
-	} else if data, err := p.ReadObject(r.To.Coverage); err != nil {
-		return p.Classify(err)
-	} else if problems, err := problem.Decode(data); err != nil {
-		return err
-	} else {
 		left = problem.UnreadOf(problems)
 	}
 	var from oid.ID
@@ -98,28 +83,12 @@ func (r *Row) Count(ctx context.Context, p *project.Project, now *Present) (n Co
 	return n, err == nil, err
 }
 
-// countedDirs is how many directories are kept while rows are counted: neighbours share most of theirs.
-const countedDirs = 4096
-
 // CountRows counts what rows changed that the log has no counts of, the first of them first, for as long as it may
 // take. Of what cannot be counted nothing becomes known.
 func CountRows(ctx context.Context, p *project.Project, rows []*Row, now *Present, within time.Duration) error {
 	until := time.Now().Add(within)
 	var release func()
-	dirs := map[oid.ID]manifest.Dir{}
-	load := func(id oid.ID) (manifest.Dir, error) {
-		if d, ok := dirs[id]; ok {
-			return d, nil
-		}
-		d, err := p.LoadDir(id)
-		if err == nil {
-			if len(dirs) == countedDirs {
-				clear(dirs)
-			}
-			dirs[id] = d
-		}
-		return d, err
-	}
+	load := manifest.Remember(p.LoadDir)
 	counts := map[[2]oid.ID]Counts{}
 	for _, r := range rows {
 		if _, known := r.Known(); known || r.To == nil || r.To.Now && now == nil {
@@ -145,7 +114,7 @@ func CountRows(ctx context.Context, p *project.Project, rows []*Row, now *Presen
 		n, ok := counts[key]
 		if !ok || r.To.Now || r.To.Coverage != (oid.ID{}) {
 			n = Counts{}
-			if r.changesBy(ctx, p, now, load, n.take) != nil {
+			if r.changes(ctx, p, now, load, n.take) != nil {
 				continue
 			}
 			counts[key] = n

@@ -23,9 +23,6 @@ type Filter struct {
 	Agents       func(string) bool // nil: all
 }
 
-// asked reports whether a row without news was searched for.
-func (t *Timeline) asked(*Row) bool { return t.o.Text != "" }
-
 // passes reports whether a finished row is selected.
 func (t *Timeline) passes(ctx context.Context, r *Row) (bool, error) {
 	f := &t.o.Filter
@@ -151,7 +148,7 @@ func (m *pathMatcher) touched(ctx context.Context, r *Row) (bool, error) {
 		i, _ := slices.BinarySearch(m.changed, from+1)
 		return i < len(m.changed) && m.changed[i] <= r.To.Seq, nil
 	}
-	err := r.changes(ctx, m.t.p, m.t.o.Present, m.chosen.Filter(func(manifest.Change) error { return errFound }))
+	err := r.changes(ctx, m.t.p, m.t.o.Present, m.t.p.LoadDir, m.chosen.Filter(func(manifest.Change) error { return errFound }))
 	if errors.Is(err, errFound) {
 		return true, nil
 	}

@@ -66,17 +66,17 @@ func (m *Makers) rowOf(ctx context.Context, by *attribution.Work, from, to uint6
 	asked := by.Start.Add(time.Second)
 	for i, pages := m.at(to), 0; ; i++ {
 		if i >= len(m.rows) {
-			if pages++; m.done || pages > 2 {
-				return r, nil
-			}
-			if err := m.more(ctx); err != nil {
-				return nil, err
-			}
-			if i >= len(m.rows) {
+			if pages++; pages > 2 {
 				return r, nil
 			}
 		}
-		switch o := m.rows[i]; {
+		o, err := m.row(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case o == nil:
+			return r, nil
 		case !own(o) || o.Time.After(asked):
 		case isCall(o) && by.Call != "":
 			return o, nil

@@ -135,22 +135,17 @@ func (m *Makers) between(ctx context.Context, path string, from, to uint64) (Mad
 // Prompt is what a row's agent was asked to do: its own, or that of the turn that it is in.
 func (m *Makers) Prompt(ctx context.Context, r *Row) (string, error) {
 	c := r.Checkpoint
-	if c == nil || c.Prompt != "" || r.Kind != Tool || r.Session == "" {
-		if c == nil {
-			return "", nil
-		}
+	switch {
+	case c == nil:
+		return "", nil
+	case c.Prompt != "" || r.Kind != Tool || r.Session == "":
 		return c.Prompt, nil
 	}
 	for i := m.at(r.Seq) + 1; ; i++ {
-		if i >= len(m.rows) && !m.done {
-			if err := m.more(ctx); err != nil {
-				return "", err
-			}
+		o, err := m.row(ctx, i)
+		if o == nil {
+			return "", err
 		}
-		if i >= len(m.rows) {
-			return "", nil
-		}
-		o := m.rows[i]
 		switch {
 		case o.Agent != r.Agent || o.Session != r.Session || o.Subagent != "" || o.Checkpoint == nil:
 			continue
@@ -177,10 +172,7 @@ func (m *Makers) differ(path string, a, b oid.ID) (bool, error) {
 	if path == "" || a == b {
 		return a != b, nil
 	}
-	load := m.p.LoadDir
-	if m.present != nil {
-		load = m.present.load(m.p)
-	}
+	load := m.present.load(m.p.LoadDir)
 	x, inA, err := manifest.Find(load, a, path)
 	if err != nil {
 		return false, err
@@ -189,21 +181,20 @@ func (m *Makers) differ(path string, a, b oid.ID) (bool, error) {
 	switch {
 	case err != nil || inA != inB:
 		return true, err
-	case !inA:
-		return false, nil
-	case x.Kind != y.Kind || x.Kind == manifest.Subdir:
-		return x.Kind != y.Kind || x.ID != y.ID || x.Mode != y.Mode, nil
 	}
-	return !x.Alike(y), nil
+	return inA && !x.Alike(y), nil
 }
 
-// load loads a directory of the tree as it was, or of the store.
-func (n *Present) load(p *project.Project) func(oid.ID) (manifest.Dir, error) {
+// load loads a directory of the tree as it was, where it was looked at, or else as stored does.
+func (n *Present) load(stored func(oid.ID) (manifest.Dir, error)) func(oid.ID) (manifest.Dir, error) {
+	if n == nil {
+		return stored
+	}
 	return func(id oid.ID) (manifest.Dir, error) {
 		if d, ok := n.dirs[id]; ok {
 			return d, nil
 		}
-		return p.LoadDir(id)
+		return stored(id)
 	}
 }
 
@@ -212,18 +203,10 @@ func (n *Present) load(p *project.Project) func(oid.ID) (manifest.Dir, error) {
 func (m *Makers) made(ctx context.Context, from, to uint64, oneSession bool, fits func(*Row) bool) (best *Row, err error) {
 	rank := math.MaxInt
 	for i := m.at(to); ; i++ {
-		if i == len(m.rows) {
-			if m.done {
-				return best, nil
-			}
-			if err := m.more(ctx); err != nil {
-				return nil, err
-			}
-			if i == len(m.rows) {
-				return best, nil
-			}
+		r, err := m.row(ctx, i)
+		if r == nil {
+			return best, err
 		}
-		r := m.rows[i]
 		if r.Seq < from && (rank < rankTurn || r.Kind == Operation) {
 			return best, nil // a turn, too, ends before an operation
 		}
@@ -279,19 +262,24 @@ func (r *Row) covers(from, to uint64) bool {
 // checkpointBefore is the newest checkpoint's row before a sequence number; nil for none.
 func (m *Makers) checkpointBefore(ctx context.Context, seq uint64) (*Row, error) {
 	for i := m.at(seq); ; i++ {
-		for i >= len(m.rows) {
-			if m.done {
-				return nil, nil
-			}
-			if err := m.more(ctx); err != nil {
-				return nil, err
-			}
-			i = m.at(seq)
-		}
-		if r := m.rows[i]; r.Seq < seq && r.Checkpoint != nil {
-			return r, nil
+		r, err := m.row(ctx, i)
+		if r == nil || r.Seq < seq && r.Checkpoint != nil {
+			return r, err
 		}
 	}
+}
+
+// row is the i-th row, the newest first; nil behind the oldest.
+func (m *Makers) row(ctx context.Context, i int) (*Row, error) {
+	for i >= len(m.rows) {
+		if m.done {
+			return nil, nil
+		}
+		if err := m.more(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return m.rows[i], nil
 }
 
 // at is the index of the newest row that is not newer than seq.

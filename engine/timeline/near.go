@@ -69,19 +69,19 @@ func through(ctx context.Context, db *manifest.DB, seq uint64) (uint64, error) {
 		}
 	}
 	waits := map[sessionKey]*unfinished{}
-	for c, err := range db.Checkpoints(manifest.Query{Before: seq + 1, All: true, Limit: 1}) {
-		switch {
-		case err != nil:
-			return 0, err
-		case c.Seq != seq:
-			return 0, nil
-		case c.Session != "":
-			u := &unfinished{}
-			if c.Kind == manifest.PreTool {
-				u.calls = nearCall
-			}
-			waits[sessionKey{c.Agent, c.Session}] = u
+	c, err := db.Previous(seq + 1)
+	switch {
+	case err != nil:
+		return 0, err
+	case c == nil:
+	case c.Seq != seq:
+		return 0, nil
+	case c.Session != "":
+		u := &unfinished{}
+		if c.Kind == manifest.PreTool {
+			u.calls = nearCall
 		}
+		waits[sessionKey{c.Agent, c.Session}] = u
 	}
 	first := true
 	for from, n := seq, uint64(firstStretch); ; from, n = from+n, 2*n {
@@ -113,12 +113,11 @@ func through(ctx context.Context, db *manifest.DB, seq uint64) (uint64, error) {
 
 // after reads the checkpoints of the next n sequence numbers, the newest first, and reports whether these were all.
 func after(db *manifest.DB, seq, n uint64) (stretch []manifest.Checkpoint, newest bool, err error) {
-	for c, err := range db.Checkpoints(manifest.Query{All: true, Limit: 1}) {
-		if err != nil {
-			return nil, false, err
-		}
-		newest = c.Seq <= seq+n
+	last, err := db.Previous(math.MaxUint64)
+	if err != nil {
+		return nil, false, err
 	}
+	newest = last != nil && last.Seq <= seq+n
 	for c, err := range db.Checkpoints(manifest.Query{Before: seq + n + 1, All: true}) {
 		if err != nil {
 			return nil, false, err

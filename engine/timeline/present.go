@@ -84,5 +84,5 @@ func (n *Present) Seen(p *project.Project) *attribution.Present {
 	if n == nil {
 		return nil
 	}
-	return &attribution.Present{Time: n.Time, Root: n.Root, Load: n.load(p), At: n.at, Windows: n.windows}
+	return &attribution.Present{Time: n.Time, Root: n.Root, Load: n.load(p.LoadDir), At: n.at, Windows: n.windows}
 }

@@ -69,7 +69,7 @@ func (t *Timeline) alone(ctx context.Context, db *manifest.DB, r *Row, older *ev
 func (t *Timeline) differs(ctx context.Context, r *Row) (bool, error) {
 	n, known := r.Known()
 	if !known {
-		if err := r.changes(ctx, t.p, nil, n.take); err != nil {
+		if err := r.changes(ctx, t.p, nil, t.p.LoadDir, n.take); err != nil {
 			if err = t.p.Classify(err); project.IsDamage(err) {
 				return true, nil
 			}

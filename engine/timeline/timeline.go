@@ -90,7 +90,7 @@ func (t *Timeline) Next(ctx context.Context, limit int) ([]*Row, error) {
 		if err != nil || !ok {
 			return err
 		}
-		if r.Folded != "" && !t.o.Folded && !t.asked(r) {
+		if r.Folded != "" && !t.o.Folded && t.o.Text == "" { // without news, and not searched for
 			t.folded++
 			return nil
 		}
@@ -167,13 +167,12 @@ func (t *Timeline) withTree(db *manifest.DB, next *event) (*event, error) {
 			found = &event{op: &t.ops[i]}
 		}
 	}
-	for c, err := range db.Checkpoints(manifest.Query{Before: next.op.Seq, All: true, Limit: 1}) {
-		if err != nil {
-			return nil, err
-		}
-		if found == nil || c.Seq > found.op.Seq {
-			found = &event{checkpoint: &c}
-		}
+	c, err := db.Previous(next.op.Seq)
+	if err != nil {
+		return nil, err
+	}
+	if c != nil && (found == nil || c.Seq > found.op.Seq) {
+		found = &event{checkpoint: c}
 	}
 	return found, nil
 }
@@ -248,15 +247,12 @@ func (t *Timeline) take(db *manifest.DB, e event) error {
 	t.ofTurn(r, state)
 	if n := t.next; n != nil && n.Parent == l.ID && t.newer != nil && t.newer.ID == n.ID {
 		came := Counts{n.Added, n.Modified, n.Deleted} // as the log has them
-		switch {
-		case r.Side != Since:
-			if r.To != nil && r.To.ID == n.ID {
-				r.counts = &came
-			}
-			if r.Side == After && !came.None() {
-				kind := newRow(n).Kind
-				r.Claimed = kind == Manual || kind == Safety && t.o.Safety || kind == Stop && t.last.Side == Since
-			}
+		if r.Side != Since && r.To != nil && r.To.ID == n.ID {
+			r.counts = &came
+		}
+		if r.Side == After && !came.None() {
+			kind := newRow(n).Kind
+			r.Claimed = kind == Manual || kind == Safety && t.o.Safety || kind == Stop && t.last.Side == Since
 		}
 	}
 	t.pending, t.newer, t.next, t.last = r, state, l, r
