@@ -28,7 +28,7 @@ func RemoveIfThere(file string) error {
 // Exists reports whether there is something of that name, or may be. A link is not followed.
 func Exists(file string) bool {
 	_, err := os.Lstat(file)
-	return err == nil || !errors.Is(err, fs.ErrNotExist)
+	return err == nil || !errors.Is(err, fs.ErrNotExist) && !IsNotDir(err)
 }
 
 // WriteFile replaces file atomically and durably: see vfs.Replace.

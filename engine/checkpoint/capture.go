@@ -168,12 +168,16 @@ func (c *Captured) Committed(cas.Position) error {
 	return nil
 }
 
-// Publish is Committed, and writes the stat cache that follows from the capture.
+// Publish is Committed, and writes the stat cache that follows from the capture. The checkpoint is durable by then: that the
+// cache cannot be written is no failure of it.
 func (c *Captured) Publish(at cas.Position) error {
 	c.taken.Done()
 	generation, err := c.p.Store.Generation()
-	if err != nil || generation != c.generation {
-		return err // a gc came between: the stat cache would name what it may have dropped
+	if err == nil && generation == c.generation { // else a gc came between: the cache would name what it may have dropped
+		err = c.Scan.Publish(c.p.StatCacheFile(), project.Stamp{Generation: generation, At: at, Start: c.start}.Encode(), c.p.Owner)
 	}
-	return c.Scan.Publish(c.p.StatCacheFile(), project.Stamp{Generation: generation, At: at, Start: c.start}.Encode(), c.p.Owner)
+	if err != nil {
+		c.p.Notify("the next save reads all files again, because the cache of their states was not written: " + problem.Text(err))
+	}
+	return nil
 }

@@ -2,6 +2,8 @@ package project
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"time"
 
@@ -27,7 +29,11 @@ func (p *Project) lock(ctx context.Context, name string, exclusive bool) (*accou
 	if tell := p.noteWaiting(); tell != nil {
 		defer time.AfterFunc(cas.WaitNotice, func() { tell(file) }).Stop()
 	}
-	return account.LockFile(ctx, file, name, exclusive)
+	lock, err := account.LockFile(ctx, file, name, exclusive)
+	if errors.Is(err, fs.ErrNotExist) && p.ReadOnly == nil && account.MakeDir(filepath.Dir(file), p.Owner) == nil {
+		return account.LockFile(ctx, file, name, exclusive) // find -empty -delete took the directory
+	}
+	return lock, err
 }
 
 // noteWaiting reports to the opener of the project which process holds a lock file; nil if

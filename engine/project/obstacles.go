@@ -13,10 +13,10 @@ import (
 // Obstacle is a file or directory that keeps a save from writing.
 type Obstacle struct {
 	Path    string
-	Dir     bool  // it is to be a directory
-	Err     error // why it cannot be written; nil: something else is in its place
-	Derived bool  // it may be removed: the next save makes it anew
-	Apart   bool  // a save works without it, but what agents do is not noted
+	Dir     bool   // it is to be a directory
+	Err     error  // why it cannot be written; nil: something else is in its place
+	Derived bool   // it may be removed: the next save makes it anew
+	Without string // what is so without it, where a save works
 }
 
 // Obstacles tries what a save writes to, and changes nothing.
@@ -47,7 +47,7 @@ func (p *Project) Obstacles() (found []Obstacle) {
 	for _, name := range account.StoreLocks {
 		try(Obstacle{Path: filepath.Join(store, account.LockName, name), Derived: true})
 	}
-	try(Obstacle{Path: p.StatCacheFile(), Derived: true})
+	try(Obstacle{Path: p.StatCacheFile(), Derived: true, Without: "each save reads all files"})
 	if file, err := p.Store.NewestLog(); err == nil && file != "" {
 		if err := canOpen(file); errors.Is(err, fs.ErrPermission) { // of all else verify tells
 			found = append(found, Obstacle{Path: file, Err: err})
@@ -58,8 +58,12 @@ func (p *Project) Obstacles() (found []Obstacle) {
 			dir = real // what is no directory of ours has been refused
 		}
 		for _, dir := range []string{dir, filepath.Join(dir, "sessions")} {
-			try(Obstacle{Path: dir, Dir: true, Apart: true})
+			try(Obstacle{Path: dir, Dir: true, Without: "what agents do is not noted"})
 		}
+	}
+	var wrong *account.InPlaceError
+	if errors.As(account.InPlace(account.MirrorDir(p.Env, p.ID), true, nil), &wrong) {
+		found = append(found, Obstacle{Path: wrong.Path, Dir: true})
 	}
 	return found
 }

@@ -69,7 +69,7 @@ func ReadForgetting(files ...string) *ForgettingNote {
 	var n *ForgettingNote
 	for _, file := range files {
 		data, err := account.ReadSmall(file, 1<<16)
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) || account.IsNotDir(err) {
 			continue
 		}
 		n = &ForgettingNote{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"path/filepath"
 	"strconv"
@@ -187,6 +188,7 @@ func (p *Project) Classify(err error) error {
 	var missing *cas.NotFoundError
 	var version *cas.VersionError
 	var replaced *cas.ReplacedError
+	var path *fs.PathError
 	switch {
 	case err == nil:
 		return nil
@@ -200,6 +202,8 @@ func (p *Project) Classify(err error) error {
 		return &account.InPlaceError{Path: filepath.Join(p.at.Store, account.ObjectsName, damaged.Pack)}
 	case errors.As(err, &damaged), errors.As(err, &missing):
 		return &account.DamagedStoreError{What: "an object", Err: err}
+	case errors.As(err, &path) && account.IsNotDir(err): // as of the mirror
+		return account.InPlace(path.Path, true, err)
 	}
 	return err
 }

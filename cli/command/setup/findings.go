@@ -173,8 +173,8 @@ func (l *findings) ofSave(p *project.Project) {
 		}
 		path := app.ShellQuote(o.Path)
 		add, what := l.severe, "no save works"
-		if o.Apart {
-			add, what = l.mild, "what agents do is not noted"
+		if o.Without != "" {
+			add, what = l.mild, o.Without
 		}
 		switch {
 		case errors.Is(o.Err, syscall.EPERM): // as of what chattr made immutable
