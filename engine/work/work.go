@@ -303,8 +303,11 @@ func (c *Chosen) Has(w *attribution.Work) bool {
 func (c *Chosen) TurnOf(w *attribution.Work) RevertedTurn {
 	t := RevertedTurn{Agent: w.Agent, Session: w.Session, PromptID: w.PromptID, Prompt: w.Prompt}
 	for _, known := range c.Turns {
+		if !known.has(w) {
+			continue
+		}
+		t.Seq = known.Seq
 		switch {
-		case !known.has(w):
 		case known.during: // the call may have been reported before its prompt was known
 			t.PromptID, t.Prompt = known.PromptID, known.Prompt
 		default:
@@ -510,6 +513,7 @@ func ConflictChoices() []ConflictChoice {
 // RevertedTurn is a prompt, and what was done for it.
 type RevertedTurn struct {
 	Agent, Session, PromptID, Prompt string
+	Seq                              uint64 // of its first checkpoint, which tells turns with the same words apart; 0: not known
 	Paths                            int
 }
 
