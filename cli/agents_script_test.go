@@ -23,6 +23,7 @@ import (
 //	agent A queue p1 TEXT   the same, typed while it works: its transcript has that later
 //	agent A ask p1 TEXT     a prompt whose hook was killed: only the transcript has it
 //	env IDS=none            prompts have no ids from here on
+//	env CLOCK=45s           by so much the agents' clock differs, by which they write their transcripts
 //	agent A substop ID      its subagent ID comes to its end; A:ID is that subagent in all of these
 //	agent A pre TOOL CALL FILE|COMMAND    and post: a hook alone; post Edit CALL FILE OLD NEW also says what it did
 //	edit A CALL FILE LINE…  a call of the tool Edit, hooks and all, makes FILE these lines
@@ -138,6 +139,12 @@ func say(ts *testscript.TestScript, session string, event map[string]any) (file 
 	old, err := os.ReadFile(file)
 	ts.Check(err)
 	n := bytes.Count(old, []byte("\n"))
+	now := time.Now().UTC()
+	if clock := ts.Getenv("CLOCK"); clock != "" {
+		differs, err := time.ParseDuration(clock)
+		ts.Check(err)
+		now = now.Add(differs)
+	}
 	line := func(role string, content any) {
 		var parent any
 		if n > 0 {
@@ -145,7 +152,7 @@ func say(ts *testscript.TestScript, session string, event map[string]any) (file 
 		}
 		n++
 		row := map[string]any{"parentUuid": parent, "isSidechain": false, "type": role, "uuid": fmt.Sprintf("%s-%d", session, n), "sessionId": session,
-			"version": "2.1.329", "promptId": event["prompt_id"], "cwd": event["cwd"], "timestamp": time.Now().UTC().Format(time.RFC3339Nano), "message": map[string]any{"role": role, "content": content}}
+			"version": "2.1.329", "promptId": event["prompt_id"], "cwd": event["cwd"], "timestamp": now.Format(time.RFC3339Nano), "message": map[string]any{"role": role, "content": content}}
 		if event["prompt_id"] == nil {
 			delete(row, "promptId")
 		}

@@ -43,6 +43,7 @@ type copies struct {
 	read    []*conversationSource
 	strange error // why a copy was not understood
 	unread  error // why the live file could not be read, although it is there
+	matched map[*transcript.Index]*matched
 }
 
 // conversationOf gathers the copies of the conversation of a session. near, if

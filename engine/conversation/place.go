@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/problem"
@@ -80,7 +79,7 @@ func placeOf(ctx context.Context, p *project.Project, c manifest.Checkpoint) (*c
 		return nil, err
 	}
 	var failure error
-	for _, cut := range []func(*transcript.Index, manifest.Checkpoint) (string, error){exactCut, seenCut} {
+	for _, cut := range []func(*transcript.Index, manifest.Checkpoint) (string, error){v.exactCut, seenCut} {
 		var found *cutPoint
 		err := v.sources(func(s *conversationSource) bool {
 			leaf, err := cut(s.index, c)
@@ -126,27 +125,36 @@ func noPlace(checkpoint string, err error) error {
 }
 
 // exactCut finds a checkpoint's place by the ids that its hook knew.
-func exactCut(x *transcript.Index, c manifest.Checkpoint) (string, error) {
+func (v *copies) exactCut(x *transcript.Index, c manifest.Checkpoint) (string, error) {
 	switch {
 	case c.Kind == manifest.Prompt:
-		return promptCut(x, c)
+		return v.promptCut(x, c)
 	case c.Kind == manifest.PreTool && c.ToolUseID != "" && c.Subagent == "":
 		return x.BeforeTool(c.ToolUseID)
 	}
 	return "", &transcript.NoEventError{Kind: "prompt", ID: c.PromptID}
 }
 
-func promptCut(x *transcript.Index, c manifest.Checkpoint) (string, error) {
+func (v *copies) promptCut(x *transcript.Index, c manifest.Checkpoint) (string, error) {
+	m, err := v.promptsIn(x)
+	if err != nil {
+		return "", err
+	}
+	seen, _ := x.Number(c.Transcript.EventID)
 	said, err := x.Prompts(c.Transcript.EventID)
 	if err != nil {
 		said = nil // another copy than the hook saw
 	}
 	for _, i := range said {
-		if c.PromptID != "" && x.Lines[i].PromptID == c.PromptID {
-			// It was typed while the agent worked, and belongs to the running turn. The messages that are
-			// older than the checkpoint come before it, also where the file was written later.
-			return x.At(saidBy(x, c.Transcript.EventID, c.Time))
+		if c.PromptID == "" || x.Lines[i].PromptID != c.PromptID {
+			continue
 		}
+		if own := m.checkpoint(i); own != nil && own.Seq == c.Seq && !answered(x.Lines[i:max(i, seen+1)]) {
+			return x.Before(x.Lines[i].ID) // its line was written before the hook ran
+		}
+		// It was typed while the agent worked, and belongs to the running turn. The messages that are
+		// older than the checkpoint come before it, also where the file was written later.
+		return x.At(saidBy(x, c.Transcript.EventID, c.Time))
 	}
 	if c.PromptID != "" {
 		leaf, err := x.BeforePromptID(x.Leaf(), c.PromptID)
@@ -154,30 +162,10 @@ func promptCut(x *transcript.Index, c manifest.Checkpoint) (string, error) {
 			return leaf, err
 		}
 	}
-	if i := nearestPrompt(x, c.Prompt, c.Time); i >= 0 && !slices.Contains(said, i) {
-		return x.Before(x.Lines[i].ID)
+	if j, ok := m.line[c.Seq]; ok {
+		return x.Before(x.Lines[m.said[j]].ID)
 	}
 	return "", &transcript.NoEventError{Kind: "prompt", ID: c.PromptID}
-}
-
-// promptSlack is how far the time of a prompt's line may lie from that of its
-// checkpoint: the line is written after the hooks have run.
-const promptSlack = 2 * time.Minute
-
-// nearestPrompt finds the line of a prompt by text and time, -1 for none.
-func nearestPrompt(x *transcript.Index, text string, at time.Time) int {
-	text = strings.TrimSpace(text)
-	best, bestFar := -1, promptSlack
-	for i := range x.Lines {
-		l := &x.Lines[i]
-		if !l.Prompt || l.Side || text == "" || !transcript.SameText(l.Text, text) || l.Time.IsZero() {
-			continue
-		}
-		if far := l.Time.Sub(at).Abs(); far < bestFar {
-			best, bestFar = i, far
-		}
-	}
-	return best
 }
 
 // seenCut takes the event that the hook saw last. Messages that were written to the file later, but are older

@@ -50,7 +50,7 @@ func placesIn(ctx context.Context, p *project.Project, agent, session, file stri
 			if _, known := places[c.Seq]; known {
 				continue
 			}
-			leaf, err := exactCut(s.index, c)
+			leaf, err := v.exactCut(s.index, c)
 			if err == nil && s.index.Inherits(leaf) {
 				base, err := v.base(s)
 				if err != nil {

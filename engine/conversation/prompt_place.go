@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/project"
@@ -91,7 +90,7 @@ func BeforePrompt(ctx context.Context, p *project.Project, s *session.Chosen, n 
 	} else {
 		found.at = &cutPoint{end.copies, end.source, leaf}
 	}
-	search, err := promptCheckpoint(ctx, p, s, x, said[part], n-1)
+	search, err := promptCheckpoint(ctx, p, s, x, end.file, said[part][n-1])
 	if err != nil {
 		return nil, err
 	}
@@ -158,106 +157,146 @@ func unsaidPrompts(ctx context.Context, p *project.Project, s *session.Chosen, x
 // promptCheckpoint finds the checkpoint that was taken at one of the given prompts. Without one it takes the newest checkpoint
 // of the lineage between the turn before the prompt and the prompt, else the newest of any session there. An older one would
 // take back more than the prompt. If the agent itself forked a session, the lines that both have show where it comes from.
-func promptCheckpoint(ctx context.Context, p *project.Project, s *session.Chosen, x *transcript.Index, said []int, n int) (*promptSearch, error) {
-	line := &x.Lines[said[n]]
-	want := &promptSearch{session: s.ID, x: x, at: said[n], line: line, text: strings.TrimSpace(line.Text), byID: line.PromptID != "", far: promptSlack, own: map[string]bool{s.ID: true}}
-	want.sinceTurn(x)
-	for k, i := range said {
-		// An agent's own fork gives all prompts of its origin one id.
-		want.byID = want.byID && (k == n || x.Lines[i].PromptID != line.PromptID)
-	}
+func promptCheckpoint(ctx context.Context, p *project.Project, s *session.Chosen, x *transcript.Index, file string, at int) (*promptSearch, error) {
+	w := &promptSearch{session: s.ID, x: x, file: file, at: at, line: &x.Lines[at], own: map[string]bool{}, others: map[uint64]bool{}}
 	err := p.Query(ctx, func(db *manifest.DB) error {
-		if c, ok, err := Bound(db, s.Lineage(), line.ID); err != nil || ok {
-			want.best, want.exact = &project.Listed{Checkpoint: c, N: db.Position(c.Seq)}, true
+		if c, ok, err := Bound(db, s.Lineage(), w.line.ID); err != nil || ok {
+			w.best, w.exact = &project.Listed{Checkpoint: c, N: db.Position(c.Seq)}, true
 			return err
 		}
-		if err := want.sinceRestore(db); err != nil {
-			return err
-		}
+		began := uint64(0) // what an origin did after the fork began is not in the fork
 		for _, id := range s.Lineage() {
-			want.own[id] = true
-			for c, err := range db.Checkpoints(manifest.Query{Session: id}) {
-				if err != nil {
-					return err
-				}
-				if err := want.see(db, project.Listed{Checkpoint: c, N: db.Position(c.Seq)}); err != nil {
-					return err
-				}
+			first, err := w.match(db, id, began)
+			if err != nil || w.exact {
+				return err
 			}
+			began = earliest(began, first)
 		}
-		if want.exact {
-			return nil
-		}
-		// What others have of this conversation, and, failing all, any tree.
-		shared := map[string]bool{}
-		var others []project.Listed
-		var any *project.Listed
+		// What others have of this conversation.
+		others := map[string]bool{}
 		for c, err := range db.Checkpoints(manifest.Query{}) {
 			if err != nil {
 				return err
 			}
-			l := project.Listed{Checkpoint: c, N: db.Position(c.Seq)}
-			if any == nil && want.justBefore(c) {
-				any = &l
-			}
-			if t := c.Transcript; t != nil && c.Session != "" && !want.own[c.Session] {
-				others = append(others, l)
+			if t := c.Transcript; t != nil && c.Session != "" && !w.own[c.Session] {
 				if _, ok := x.Line(t.EventID); ok {
-					shared[c.Session] = true
+					others[c.Session] = true
 				}
 			}
 		}
-		maps.Copy(want.own, shared)
-		for _, l := range others {
-			if shared[l.Session] {
-				if err := want.see(db, l); err != nil {
+		for _, id := range slices.Sorted(maps.Keys(others)) {
+			if _, err := w.match(db, id, began); err != nil || w.exact {
+				return err
+			}
+		}
+		w.sinceTurn()
+		if err := w.sinceRestore(db); err != nil {
+			return err
+		}
+		var any *project.Listed // failing all
+		for c, err := range db.Checkpoints(manifest.Query{}) {
+			if err != nil {
+				return err
+			}
+			if w.best != nil && w.older != nil {
+				break
+			}
+			l := project.Listed{Checkpoint: c, N: db.Position(c.Seq)}
+			before := w.justBefore(c)
+			if before && any == nil {
+				any = &l
+			}
+			if !w.own[c.Session] {
+				continue
+			}
+			if w.older == nil && w.isOlder(c) {
+				w.older = &l
+			}
+			if !before && w.best == nil {
+				if before, err = w.firstCall(db, c); err != nil {
 					return err
 				}
 			}
+			if before && w.best == nil {
+				w.best = &l
+			}
 		}
-		if want.best == nil {
-			want.best = any
+		if w.best == nil {
+			w.best = any
 		}
 		return nil
 	})
-	return want, err
+	return w, err
 }
 
 // promptSearch looks for the checkpoint of a prompt.
 type promptSearch struct {
 	session string
 	x       *transcript.Index
-	at      int // the number of line in x
+	file    string // that x was read from
+	at      int    // the number of line in x
 	line    *transcript.Line
-	text    string
-	byID    bool          // the prompt's id is its own
-	far     time.Duration // of the best one by text; -1: it is certain
 
-	own     map[string]bool    // the session, and what it was forked from
-	since   time.Time          // when the tree was last changed before the prompt, as far as is known
-	restore time.Time          // when a restore last did that
-	earlier []*transcript.Line // the prompts before it
+	own           map[string]bool // the session, what it was forked from, and others that have its lines
+	others        map[uint64]bool // checkpoints of other prompts
+	prompts       *matched        // with the session's own checkpoints
+	after, before uint64          // between these it was taken: the checkpoints of the prompts around it; 0: not known
+	seen          uint64          // the first checkpoint whose hook saw its line; 0: not known
+	since         time.Time       // when the tree was last changed before the prompt, as far as is known
+	restore       time.Time       // when a restore last did that
 
 	best  *project.Listed
 	exact bool
 	older *project.Listed // the session's newest before the prompt, whatever came between
 }
 
+// match looks among the checkpoints of a session from before a sequence number. first is that of the session's first.
+func (w *promptSearch) match(db *manifest.DB, session string, before uint64) (first uint64, err error) {
+	own := session == w.session
+	m, err := matchPrompts(db, w.x, w.file, session, own, before)
+	if err != nil {
+		return 0, err
+	}
+	w.own[session] = true
+	if c := m.checkpoint(w.at); c != nil {
+		w.best, w.exact = &project.Listed{Checkpoint: *c, N: db.Position(c.Seq)}, true
+		return 0, nil
+	}
+	for seq := range m.line {
+		w.others[seq] = true
+	}
+	after, until := m.around(w.at)
+	w.after, w.before = max(w.after, after), earliest(w.before, until)
+	seen := uint64(0)
+	for c, err := range db.Checkpoints(manifest.Query{Session: session}) {
+		if err != nil {
+			return 0, err
+		}
+		if first = c.Seq; held(w.x, &c, own && sameFile(&c, w.file)) > w.at {
+			seen = c.Seq
+		}
+	}
+	w.seen = earliest(w.seen, seen)
+	if own {
+		w.prompts = m
+	}
+	return first, nil
+}
+
+// earliest is the smaller of two sequence numbers; 0 is none.
+func earliest(a, b uint64) uint64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
 // sinceTurn notes when what came before the prompt in the transcript, on whatever
 // branch, changed files last.
-func (w *promptSearch) sinceTurn(x *transcript.Index) {
-	for i := range x.Lines {
-		l := &x.Lines[i]
-		if l.Time.IsZero() || !l.Time.Before(w.line.Time) {
-			continue
-		}
-		switch {
-		case l.Prompt && !l.Side:
-			if transcript.SameText(l.Text, w.text) && w.line.Time.Sub(l.Time) < PromptRetry && !answered(x.Lines[i:max(i, w.at)]) {
-				continue // the same one, written again
-			}
-			w.earlier = append(w.earlier, l)
-		case len(l.ToolUses) == 0:
+func (w *promptSearch) sinceTurn() {
+	for i := range w.x.Lines {
+		l := &w.x.Lines[i]
+		if l.Time.IsZero() || !l.Time.Before(w.line.Time) || l.Prompt && w.prompts.same(i, w.at) || len(l.ToolUses) == 0 && (!l.Prompt || l.Side) {
 			continue
 		}
 		if l.Time.After(w.since) {
@@ -266,18 +305,13 @@ func (w *promptSearch) sinceTurn(x *transcript.Index) {
 	}
 }
 
-// answered reports whether lines have a message or a call of the agent.
-func answered(lines []transcript.Line) bool {
-	return slices.ContainsFunc(lines, func(l transcript.Line) bool { return l.Role == transcript.Assistant && !l.Side })
-}
-
 // sinceRestore notes when a restore changed files before the prompt.
 func (w *promptSearch) sinceRestore(db *manifest.DB) error {
 	for op, err := range db.Operations() {
 		if err != nil {
 			return err
 		}
-		if op.Safety == (manifest.CheckpointID{}) || !op.Time.Before(w.line.Time) {
+		if op.Safety == (manifest.CheckpointID{}) || w.seen == 0 && !op.Time.Before(w.line.Time) || w.seen != 0 && op.Seq > w.seen {
 			continue
 		}
 		if op.Time.After(w.restore) {
@@ -294,34 +328,24 @@ func (w *promptSearch) sinceRestore(db *manifest.DB) error {
 // is from before it, and nothing is known to have changed files between. Before a
 // conversation's first prompt only its own count: the age of others is unknown.
 func (w *promptSearch) justBefore(c manifest.Checkpoint) bool {
-	if before, known := w.placed(c); known && c.Kind != manifest.PreTool {
-		return before && !c.Time.Before(w.restore)
-	}
-	if w.line.Time.IsZero() || c.Time.After(w.line.Time) || c.Time.Before(w.since) || c.Kind == manifest.PreTool {
+	if c.Kind == manifest.PreTool || w.others[c.Seq] || c.Seq <= w.after || w.before != 0 && c.Seq >= w.before || c.Time.Before(w.restore) {
 		return false
 	}
-	for _, l := range w.earlier {
-		if c.Kind == manifest.Prompt && transcript.SameText(c.Prompt, strings.TrimSpace(l.Text)) {
-			return false // that prompt's: its line can bear an earlier time than its hook's
-		}
+	if before, known := w.placed(c); known {
+		return before
 	}
-	return len(w.earlier) > 0 || w.own[c.Session]
+	return !w.line.Time.IsZero() && !c.Time.After(w.line.Time) && !c.Time.Before(w.since) && (w.prompts.of[w.at] > 0 || w.own[c.Session])
 }
 
 // placed reports whether a checkpoint was taken right before the prompt, by its place in the transcript: times do not prove
 // it, because the lines can be written by another clock. known is false if the place does not decide it.
 func (w *promptSearch) placed(c manifest.Checkpoint) (before, known bool) {
-	t := c.Transcript
-	if t == nil || c.Session != w.session || t.EventID == "" && int64(t.Offset) > w.line.Offset {
+	if c.Session != w.session {
 		return false, false
 	}
-	from := 0
-	if t.EventID != "" {
-		i, ok := w.x.Number(t.EventID)
-		if !ok {
-			return false, false
-		}
-		from = i + 1
+	from := held(w.x, &c, sameFile(&c, w.file))
+	if from < 0 {
+		return false, false
 	}
 	if from > w.at {
 		return false, true
@@ -329,7 +353,7 @@ func (w *promptSearch) placed(c manifest.Checkpoint) (before, known bool) {
 	for i := from; i < w.at; i++ {
 		switch l := &w.x.Lines[i]; {
 		case l.Side:
-		case l.Prompt && !transcript.SameText(l.Text, w.text):
+		case l.Prompt && !w.prompts.same(i, w.at):
 			return false, true
 		case len(l.ToolUses) > 0:
 			return false, false // the file may have lagged
@@ -338,41 +362,12 @@ func (w *promptSearch) placed(c manifest.Checkpoint) (before, known bool) {
 	return true, true
 }
 
-// see takes one checkpoint in; those of a session come newest first.
-func (w *promptSearch) see(db *manifest.DB, l project.Listed) error {
-	c := l.Checkpoint
-	if w.own[c.Session] && c.Time.Before(w.line.Time) && (w.older == nil || c.Seq > w.older.Seq) {
-		w.older = &l
+// isOlder reports whether a checkpoint was taken before the prompt.
+func (w *promptSearch) isOlder(c manifest.Checkpoint) bool {
+	if until := earliest(w.before, w.seen); until != 0 && c.Seq >= until {
+		return false
 	}
-	far := w.line.Time.Sub(c.Time).Abs()
-	byText := c.Kind == manifest.Prompt && w.far >= 0 && w.text != "" && transcript.SameText(c.Prompt, w.text)
-	if byText && far >= w.far {
-		if byText = w.exact; byText {
-			var err error
-			if byText, err = SamePrompt(db, &c, &w.best.Checkpoint); err != nil {
-				return err
-			}
-		}
-	}
-	switch {
-	case c.Kind == manifest.Prompt && w.byID && c.PromptID == w.line.PromptID:
-		// A prompt typed into a running turn has its id too: the first is it.
-		w.best, w.exact, w.far = &l, true, -1
-	case byText:
-		w.best, w.exact, w.far = &l, true, far
-	case !w.exact && (w.best == nil || c.Seq > w.best.Seq):
-		before := w.justBefore(c)
-		if !before {
-			var err error
-			if before, err = w.firstCall(db, c); err != nil {
-				return err
-			}
-		}
-		if before {
-			w.best = &l
-		}
-	}
-	return nil
+	return c.Seq <= w.after || w.seen != 0 || c.Time.Before(w.line.Time)
 }
 
 // NoCheckpoint is the error that says that the place, prompt~n, has no checkpoint.
