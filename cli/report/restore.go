@@ -238,17 +238,21 @@ func PrintRestored(c *app.Call, r *restore.Restored, v RestoreVerb) {
 	if r.PutBack {
 		v.Part, format = part{}, did("Put back the %v that did not finish: %a as before it.", "Would put back the %v that did not finish: %f as before it.")
 	}
+	named := strings.NewReplacer("%s", goal(c, r, v), "%v", app.Escape(cmp.Or(r.OfVerb, string(manifest.OpRestore))), "%p", v.Part.after(" "), "%f", v.Part.subject(), "%a", v.Part.are())
 	if onlySkipped(r) && len(problem.FailedOf(r.Skip)) > 0 {
 		o.Summary("%s", did("Nothing was restored.", "Would restore nothing."))
 	} else if r.Checkpoint.ID == (manifest.CheckpointID{}) { // the conversation alone
 		if m := r.Conversation; !r.DryRun && m != nil && m.From == "" && !m.Removed && !m.InPlace { // else printMoved says it
-			o.Summary("Done.")
+			undid, _, ok := strings.Cut(format, ":") // no file is as before it
+			if !ok {
+				undid = "Done"
+			}
+			o.Summary("%s.", named.Replace(undid))
 		}
 	} else if r.Since != "" {
 		o.Summary("%s what was changed%s since the last %s.", did("Undid", "Would undo"), v.Part.after(" of "), r.Since)
 	} else {
-		what := cmp.Or(r.OfVerb, string(manifest.OpRestore))
-		o.Summary("%s", strings.NewReplacer("%s", goal(c, r, v), "%v", app.Escape(what), "%p", v.Part.after(" "), "%f", v.Part.subject(), "%a", v.Part.are()).Replace(format))
+		o.Summary("%s", named.Replace(format))
 	}
 	if r.Conversation == nil || Changed(r) {
 		o.Summary("%s", RestoredLine(r))

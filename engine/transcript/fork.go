@@ -66,12 +66,17 @@ func Command(a Agent, dir, session string) string {
 	return InDir(dir, run)
 }
 
-// InDir is the shell command that runs another one in a directory; "": where it is.
+// InDir is the shell command that runs another one in a directory; "": where it is. A directory that is
+// gone is made again: agents look for a session where it began.
 func InDir(dir, run string) string {
 	if dir == "" {
 		return run
 	}
-	return "cd " + shellQuote(dir) + " && " + run
+	enter := "cd " + shellQuote(dir) + " && "
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		enter = "mkdir -p " + shellQuote(dir) + " && " + enter
+	}
+	return enter + run
 }
 
 // shellQuote leaves plain words unquoted.

@@ -242,9 +242,9 @@ func TestForkFiles(t *testing.T) {
 			if got.File != filepath.Join(dir, forkID+".jsonl") || got.Session != forkID || got.Dir != m.cwd || got.Title != "[Fork] try again" {
 				t.Errorf("%+v", got)
 			}
-			want := "cd '/srv/a.b_c d+e' && claude --resume " + forkID
+			want := InDir("/srv/a.b_c d+e", "claude --resume "+forkID)
 			if m.agent == Droid {
-				want = "cd '/srv/a.b_c d+e' && droid --resume " + forkID
+				want = InDir("/srv/a.b_c d+e", "droid --resume "+forkID)
 			}
 			if got.Command() != want {
 				t.Errorf("command %q, want %q", got.Command(), want)
@@ -391,4 +391,16 @@ func (f *Fork) Run() (Forked, error) {
 		}
 	}
 	return out, nil
+}
+
+// A session is opened where it began, also where that directory is gone: its agent finds it nowhere else.
+func TestInDir(t *testing.T) {
+	dir := t.TempDir()
+	gone := filepath.Join(dir, "it's gone")
+	quoted := "'" + dir + `/it'\''s gone'`
+	for in, want := range map[string]string{"": "run", dir: "cd " + dir + " && run", gone: "mkdir -p " + quoted + " && cd " + quoted + " && run"} {
+		if got := InDir(in, "run"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 }
