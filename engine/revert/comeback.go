@@ -47,7 +47,7 @@ func (t *trails) settle() {
 func (t *trails) putBack(f *fileRevert, i int) {
 	to := placeOf(&f.steps[i], false)
 	k := f.putBack(i)
-	if _, renamed := t.came[to]; k < 0 || renamed {
+	if _, renamed := t.came[to]; k < 0 || renamed || !manifest.HasContent(f.versions[i+1]) {
 		return
 	}
 	was, n := t.before(f, k, to.seq)
@@ -60,38 +60,49 @@ func (t *trails) putBack(f *fileRevert, i int) {
 	}
 }
 
-// cover ends a file where an operation put another one in its place, which came from nowhere: it was gone, or is a copy of what
-// is elsewhere. Where somebody had moved the file here, the operation took only the new name back: at the old one it is gone.
+// cover ends a file where an operation put another one in its place, which came from nowhere, or nothing: that was gone, or is
+// a copy of what is elsewhere. Where somebody had moved the file here, the operation took only the new name back, unless it was
+// undone: at the old one the file is gone.
 func (t *trails) cover(f *fileRevert, i int) {
-	to := placeOf(&f.steps[i], false)
+	at := placeOf(&f.steps[i], false)
 	k := f.putBack(i)
-	if _, renamed := t.came[to]; k < 0 || renamed || !manifest.HasContent(f.versions[i]) {
+	if _, renamed := t.came[at]; k < 0 || renamed || !manifest.HasContent(f.versions[i]) {
 		return
 	}
-	if was, _ := t.before(f, k, to.seq); was == f {
-		return
-	}
-	t.anew[to] = true
-	if _, goes := t.went[placeOf(&f.steps[i], true)]; goes {
-		return
-	}
-	for i--; i >= k; i-- {
-		at := placeOf(&f.steps[i], false)
-		if from, renamed := t.came[at]; renamed {
-			delete(t.came, at)
-			delete(t.went, from)
+	if manifest.HasContent(f.versions[i+1]) {
+		if was, _ := t.before(f, k, at.seq); was == f {
 			return
 		}
+		t.anew[at] = true
+	}
+	if _, goes := t.went[placeOf(&f.steps[i], true)]; goes || t.v.again.Of(&f.steps[i]) != nil {
+		return
+	}
+	for j := i - 1; j >= k; j-- {
+		to := placeOf(&f.steps[j], false)
+		from, renamed := t.came[to]
+		if !renamed {
+			continue
+		}
+		for m := i + 1; m < len(f.steps); m++ {
+			if back := f.putBack(m); back > j && back <= i {
+				return
+			}
+		}
+		delete(t.came, to)
+		delete(t.went, from)
+		return
 	}
 }
 
 // putBack is the newest version before a path's i-th step that an operation put back with that; -1 where it did not.
 func (f *fileRevert) putBack(i int) int {
-	if f.steps[i].Class != attribution.Operation || !manifest.HasContent(f.versions[i+1]) {
+	if f.steps[i].Class != attribution.Operation {
 		return -1
 	}
+	there := manifest.HasContent(f.versions[i+1])
 	for k := i - 1; k >= 0; k-- {
-		if manifest.HasContent(f.versions[k]) && manifest.SameContent(f.versions[k], f.versions[i+1]) {
+		if had := manifest.HasContent(f.versions[k]); had == there && (!there || manifest.SameContent(f.versions[k], f.versions[i+1])) {
 			return k
 		}
 	}
