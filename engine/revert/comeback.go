@@ -60,13 +60,13 @@ func (t *trails) putBack(f *fileRevert, i int) {
 	}
 }
 
-// cover ends a file where an operation put another one in its place, which came from nowhere, or nothing: that was gone, or is
+// cover ends a file where an operation put another one at its path, which came from nowhere, or nothing: that was gone, or is
 // a copy of what is elsewhere. Where somebody had moved the file here, the operation took only the new name back, unless it was
 // undone: at the old one the file is gone.
 func (t *trails) cover(f *fileRevert, i int) {
 	at := placeOf(&f.steps[i], false)
 	k := f.putBack(i)
-	if _, renamed := t.came[at]; k < 0 || renamed || !manifest.HasContent(f.versions[i]) {
+	if _, renamed := t.came[at]; k < 0 || renamed {
 		return
 	}
 	if manifest.HasContent(f.versions[i+1]) {
@@ -75,7 +75,8 @@ func (t *trails) cover(f *fileRevert, i int) {
 		}
 		t.anew[at] = true
 	}
-	if _, goes := t.went[placeOf(&f.steps[i], true)]; goes || t.v.again.Of(&f.steps[i]) != nil {
+	_, goes := t.went[placeOf(&f.steps[i], true)]
+	if goes || !manifest.HasContent(f.versions[i]) || t.v.again.Of(&f.steps[i]) != nil {
 		return
 	}
 	for j := i - 1; j >= k; j-- {

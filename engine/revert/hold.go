@@ -176,38 +176,42 @@ func (v *reverting) removedFrom(f *fileRevert, to *manifest.Entry, has func(*att
 	}
 	stays := bareLines(left)
 	added := map[string]int{} // by the work
-	for i := range f.steps {
-		if _, some := f.steps[i].Of(has); !some {
+	links := f.links()
+	if !slices.ContainsFunc(f.steps, func(s attribution.Step) bool { return s.Path != f.path }) {
+		links = v.done.WayBack(links, true) // what an operation brought back was there before
+	}
+	for i, l := range links[1:] {
+		if _, some := l.Step.Of(has); !some {
 			continue
 		}
-		was, err := v.linesOf(f.versions[i])
+		was, err := v.linesOf(links[i].Entry)
 		if err != nil {
 			return nil, err
 		}
-		is, err := v.linesOf(f.versions[i+1])
+		is, err := v.linesOf(l.Entry)
 		if err != nil {
 			return nil, err
 		}
 		for _, c := range linediff.Diff(was, is, linediff.Options{}) {
-			r := removedLines{path: f.steps[i].Path, alone: c.B == c.BEnd}
+			r := removedLines{path: l.Step.Path, alone: c.B == c.BEnd}
 			end := func() {
 				if len(r.lines) > 0 && !strings.Contains(stays, bareLines(r.lines)) {
 					removed = append(removed, r)
 				}
 				r.lines = nil
 			}
-			for _, l := range was[c.A:c.AEnd] {
-				l = strings.TrimSpace(l)
-				if added[l] > 0 {
-					added[l]--
+			for _, line := range was[c.A:c.AEnd] {
+				line = strings.TrimSpace(line)
+				if added[line] > 0 {
+					added[line]--
 					end()
 					continue
 				}
-				r.lines = append(r.lines, l)
+				r.lines = append(r.lines, line)
 			}
 			end()
-			for _, l := range is[c.B:c.BEnd] {
-				added[strings.TrimSpace(l)]++
+			for _, line := range is[c.B:c.BEnd] {
+				added[strings.TrimSpace(line)]++
 			}
 		}
 	}

@@ -37,7 +37,7 @@ type trails struct {
 	groups map[group]bool
 	came   map[place]place // the new name's step, and the old one's
 	went   map[place]place
-	anew   map[place]bool // an operation put a file back in the place of another, and it came from nowhere
+	anew   map[place]bool // an operation put a file back there, and it came from nowhere
 }
 
 // group is what one owner did between two looks at the tree.
