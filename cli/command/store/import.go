@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,6 +62,13 @@ func NewImport() *app.Command {
 					return dir
 				}
 				return filepath.Join(c.Env.Dir, dir)
+			}
+			named := git
+			if !c.Flags.Changed("git") && len(c.Args) == 1 {
+				named = c.Args[0]
+			}
+			if info, err := os.Stat(abs(named)); named != "" && err == nil && !info.IsDir() {
+				return &app.UsageError{Msg: app.Quote(named) + " is not a directory", Hint: "rewind import reads directories: unpack an archive first"}
 			}
 			if c.Flags.Changed("git") {
 				return imports(ctx, c, p, []port.ImportOptions{{Git: abs(git), Revs: c.Args, DryRun: dryRun}})
