@@ -64,6 +64,9 @@ func explainStore(err error, f *Failure) bool {
 		if notInit.Older != "" {
 			f.Hint = "rewind init continues with the settings of the older rewind in " + notInit.Older + " and leaves its checkpoints where they are"
 		}
+		if notInit.NoList {
+			f.Hint = "this account's list of stores is lost, but not their histories: rewind stores shows them, rewind init --adopt ID brings one here; rewind init starts a new one"
+		}
 		if len(notInit.History) > 0 {
 			f.Warnings = HistoryText(notInit.History)
 			f.Hint = "rewind init --adopt " + ShortStore(notInit.History[0].ID) + " brings the newest history here; rewind init starts a new one"

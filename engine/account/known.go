@@ -307,6 +307,18 @@ func MirrorDir(env Env, id StoreID) string {
 	return filepath.Join(account, MirrorsName, id.String())
 }
 
+// HasMirrors reports whether the account has the mirror of any store.
+func HasMirrors(env Env) bool {
+	if env.AccountDir() == "" {
+		return false
+	}
+	entries, _ := os.ReadDir(filepath.Join(env.AccountDir(), MirrorsName)) // what cannot be listed has none to offer
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		_, err := ParseStoreID(e.Name())
+		return err == nil
+	})
+}
+
 // PlaceIn is where the store of k lies, or would; "" where that is not known.
 func (k KnownStore) PlaceIn(env Env) string {
 	if k.Root == "" {

@@ -11,6 +11,7 @@ type NotInitializedError struct {
 	Root    string
 	History []History // newest first
 	Parent  string    // of a worktree: the root of the initialised project that it lies in
+	NoList  bool      // the account's registry is lost, and it has mirrors of stores
 	Older   string    // where the older program has its files in the project, "" if nowhere
 }
 

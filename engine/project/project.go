@@ -110,6 +110,7 @@ func OpenAt(ctx context.Context, o OpenOptions, at Location, known []account.Kno
 			return nil, err
 		}
 		missing := &NotInitializedError{Root: at.Root, History: at.History(o.Env, known), Older: OlderIn(at.Root)}
+		missing.NoList = len(known) == 0 && account.HasMirrors(o.Env)
 		if at.Parent != nil {
 			missing.Parent = at.Parent.Root
 		}
