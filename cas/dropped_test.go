@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -327,6 +329,60 @@ func TestWhatAPurgeKeptIsNotForgotten(t *testing.T) {
 		data := map[string][]byte{"live": w.live, "dead": w.dead, "later": text(8, 3000)}[name]
 		if gone, err := branches[0].Forgotten(oid.Sum(data)); gone != want || err != nil {
 			t.Errorf("%s: forgotten %v, %v", name, gone, err)
+		}
+	}
+}
+
+// What another account's gc replaced is needed again where all packs are removed that replaced it: this account's mirror gives
+// back what it has, and not nothing. What a purge dropped stays away.
+func TestDroppedIsNeededWithoutWhatReplacedIt(t *testing.T) {
+	for _, purge := range []bool{false, true} {
+		for _, write := range []bool{false, true} {
+			a := testStore(t)
+			o := a.o
+			o.Mirror += "-b"
+			for n := range 4 {
+				save(t, a, fmt.Sprint("save ", n), noise(uint64(n), 3000))
+			}
+			b := reopen(t, o)
+			if err := b.Mirror(); err != nil {
+				t.Fatal(err)
+			}
+			plan, err := b.PlanRepack(RepackOptions{Log: true, Purge: purge}, func(oid.ID) bool { return true }, func(c Commit) bool { return c.Seq > 2 })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if done, err := plan.Apply(context.Background(), func(Commit) error { return nil }); !done || err != nil {
+				t.Fatal(done, err)
+			}
+			names, err := b.names()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range names {
+				for _, file := range []string{filepath.Join(o.Dir, n.File()), filepath.Join(o.Mirror, n.File()), filepath.Join(o.Dir, n.IndexFile())} {
+					if err := ignoreMissing(os.Remove(file)); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			a = reopen(t, a.o)
+			want := "[1:save 0 2:save 1 3:save 2 4:save 3"
+			if write {
+				save(t, a, "further", text(1, 3000))
+				want += " 5:further"
+			} else if _, err := a.CatchUp(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			got := fmt.Sprint(payloads(t, reopen(t, a.o), 0))
+			switch {
+			case purge && strings.Contains(got, "save"):
+				t.Errorf("after a purge: %s", got)
+			case !purge && got != want+"]":
+				t.Errorf("write %v: %s", write, got)
+			case !purge:
+				check(t, reopen(t, a.o))
+			}
 		}
 	}
 }

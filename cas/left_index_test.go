@@ -190,3 +190,34 @@ func TestNothingIsAddedToWhatGCWrote(t *testing.T) {
 	}
 	holdsAll(t, reopen(t, s.o), []string{"save 1", "save 2", "save 3", "further"}, text(1, 3000))
 }
+
+// A backup that has the indexes of replaced log packs, and not the packs, is no sign of a loss: the pack that gc wrote stands for them.
+func TestIndexOfAReplacedPack(t *testing.T) {
+	s := testStore(t)
+	save(t, s, "save 0", noise(0, 10_000))
+	save(t, s, "save 1", noise(1, 10_000))
+	if err := s.reindex(pack.Name{Kind: pack.Log, Tag: 1}, false); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(s.o.Dir, pack.Name{Kind: pack.Log, Tag: 1}.IndexFile())
+	index, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := s.PlanRepack(RepackOptions{Log: true}, func(oid.ID) bool { return true }, func(c Commit) bool { return c.Seq > 1 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := plan.Apply(context.Background(), func(Commit) error { return nil }); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	write(t, file, index)
+	holdsAll(t, reopen(t, s.o), []string{"save 1"}, noise(1, 10_000))
+	if err := s.Complete(context.Background()); err != nil {
+		t.Error(err)
+	}
+	write(t, filepath.Join(s.o.Dir, pack.Name{Kind: pack.Log, Tag: 9}.IndexFile()), index)
+	if err := s.Complete(context.Background()); err == nil {
+		t.Error("a newer pack is gone, and nothing is said")
+	}
+}

@@ -116,7 +116,7 @@ func (s *Store) hasName(dir string, n pack.Name) bool {
 // onlyIndex reports whether a log pack's index stayed behind. A crash may leave
 // those of data packs that were never committed.
 func (s *Store) onlyIndex(n pack.Name) bool {
-	if s.hasName(s.o.Dir, n) {
+	if s.hasName(s.o.Dir, n) || s.replacedByGC(n) {
 		return false
 	}
 	going, err := s.condemned()
@@ -125,6 +125,18 @@ func (s *Store) onlyIndex(n pack.Name) bool {
 	}
 	_, err = s.fs.Lstat(filepath.Join(s.o.Dir, n.IndexFile()))
 	return err == nil
+}
+
+// replacedByGC reports whether a log pack that gc wrote stands for a pack of the log.
+func (s *Store) replacedByGC(n pack.Name) bool {
+	names, err := s.names()
+	return err == nil && slices.ContainsFunc(names, func(k pack.Name) bool {
+		if k.Kind != pack.Log || k.Tag <= n.Tag {
+			return false
+		}
+		dense, err := s.standsAlone(k)
+		return dense && err == nil
+	})
 }
 
 // dropLeftIndex removes the index that a lost pack left, before the name is given to a file: it speaks of other bytes than
@@ -146,13 +158,14 @@ func (s *Store) returnLost(report func(Repaired)) error {
 	if err != nil || len(list)+len(stale) == 0 {
 		return err
 	}
-	isLog := func(n pack.Name) bool { return n.Kind == pack.Log }
+	gone := s.logIsGone()
 	if other := s.otherBranch(); len(other) > 0 {
 		// Its log would hide what is here, and may need what was dropped until it is Joined.
 		list, stale = slices.DeleteFunc(list, isLog), nil
-	} else if slices.ContainsFunc(list, isLog) {
-		// What a sweep dropped without knowing of this log is needed again.
-		again := slices.DeleteFunc(slices.Clone(stale), func(n pack.Name) bool { return isLog(n) || parts[n].forgotten > 0 })
+	} else if slices.ContainsFunc(list, isLog) || gone {
+		// What a sweep dropped without knowing of this log is needed again, and so is what it replaced by what is gone by now.
+		gone = gone && !slices.ContainsFunc(list, isLog)
+		again := slices.DeleteFunc(slices.Clone(stale), func(n pack.Name) bool { return isLog(n) && !gone || parts[n].forgotten > 0 })
 		if err := s.undrop(again); err != nil {
 			return err
 		}
@@ -192,5 +205,17 @@ func (s *Store) followerLost(newest uint64) bool {
 		return false
 	}
 	_, err := s.fs.Lstat(filepath.Join(mirror, pack.Name{Kind: pack.Log, Tag: newest + 1}.File()))
-	return err == nil || newest == 0 && s.ahead(newest)
+	if err == nil || newest != 0 {
+		return err == nil
+	}
+	lost, stale, err := s.onlyInMirror()
+	return err == nil && slices.ContainsFunc(slices.Concat(lost, stale), isLog)
 }
+
+// logIsGone reports whether the objects directory has no log pack.
+func (s *Store) logIsGone() bool {
+	names, err := s.names()
+	return err == nil && !slices.ContainsFunc(names, isLog)
+}
+
+func isLog(n pack.Name) bool { return n.Kind == pack.Log }
