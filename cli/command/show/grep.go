@@ -10,9 +10,11 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/search"
 	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // grepOptions are the flags of grep.
@@ -157,6 +159,19 @@ type promptMatched struct {
 	Line string `json:"line"`
 }
 
+// typedAgain reports whether a checkpoint is of another prompt than those before it with the same text: without an id, only
+// its turn tells.
+func typedAgain(ctx context.Context, p *project.Project, c *manifest.Checkpoint) (again bool, err error) {
+	if c.PromptID != "" || c.Kind != manifest.Prompt {
+		return false, nil
+	}
+	err = p.Query(ctx, func(db *manifest.DB) error {
+		again, err = conversation.BeginsTurn(db, c)
+		return err
+	})
+	return again, err
+}
+
 // grepPrompts searches the prompts and descriptions of all checkpoints, the newest first. A prompt that
 // several checkpoints have is printed once, with the oldest of them: it has the files as they were before.
 func grepPrompts(ctx context.Context, c *app.Call, p *project.Project, m *search.Matcher, o grepOptions) error {
@@ -177,7 +192,11 @@ func grepPrompts(ctx context.Context, c *app.Call, p *project.Project, m *search
 				continue
 			}
 			if key := [2]string{l.Session, l.PromptID + text}; i == 0 && seen[key] {
-				continue
+				if again, err := typedAgain(ctx, p, &l.Checkpoint); err != nil {
+					return err
+				} else if !again {
+					continue
+				}
 			} else if i == 0 {
 				seen[key] = true
 			}
