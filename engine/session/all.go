@@ -24,7 +24,7 @@ type Info struct {
 	Title     string
 	First     string // label of its first own prompt near the transcript's beginning
 	Own       bool   // First is its own, not that of the session that it came from
-	Last      string // label of a late prompt
+	Last      string // label of the newest prompt that is known
 	Source    string // how it began, as the agent reported it: startup, resume, clear, compact, fork
 	Parent    string // session that it came from, "" for none
 	Ancestors []string
@@ -34,7 +34,8 @@ type Info struct {
 	// Checkpoints of the session itself, newest first.
 	Checkpoints []project.Listed
 
-	root string // first event of its transcript
+	root  string // first event of its transcript
+	early string // the last prompt near the transcript's beginning
 }
 
 // AgentHome is where agents keep their files.
@@ -75,6 +76,7 @@ func List(ctx context.Context, p *project.Project) ([]Info, error) {
 	}
 	var list []Info
 	for _, s := range r.list {
+		s.sayNewest()
 		list = append(list, s.Info)
 	}
 	findParents(list)
@@ -166,7 +168,10 @@ func (s *Info) describe(d transcript.Session) {
 	} else if d.Parent != "" {
 		s.Parent = d.Parent
 	}
-	s.First, s.Own = "", false
+	s.First, s.Own, s.early = "", false, ""
+	if n := len(d.Prompts); n > 0 {
+		s.early = d.Prompts[n-1].Text
+	}
 	for _, said := range d.Prompts {
 		if s.First == "" || !said.Copy {
 			s.First = said.Text
@@ -176,6 +181,23 @@ func (s *Info) describe(d transcript.Session) {
 			break
 		}
 	}
+}
+
+// sayNewest finds the newest prompt where the transcript has none near its end, or is gone: the checkpoints have it, else what
+// was said early is all that is known.
+func (s *Info) sayNewest() {
+	if s.Last != "" {
+		return
+	}
+	for i := range s.Checkpoints {
+		l := &s.Checkpoints[i]
+		if l.Kind == manifest.Prompt && l.Agent == s.Agent && transcript.Typed(transcript.Agent(s.Agent), l.Prompt) {
+			if s.Last = transcript.Label(l.Prompt); s.Last != "" {
+				return
+			}
+		}
+	}
+	s.Last = s.early
 }
 
 // Label names the session for a person, "" if nothing is known. The title that a restore gave to a fork counts until the

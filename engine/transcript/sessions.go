@@ -159,10 +159,12 @@ func Describe(agent Agent, file string) (Session, error) {
 		}
 	}
 	s.say(first)
+	early := 0
 	if last != first {
+		early = len(s.Prompts)
 		s.say(last)
 	}
-	if n := len(s.Prompts); n > 0 {
+	if n := len(s.Prompts); n > early {
 		s.Last = s.Prompts[n-1].Text
 	}
 	return s, nil

@@ -2,7 +2,6 @@ package show
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
@@ -64,22 +63,9 @@ func printSessions(o *app.Output, sessions []session.Info) {
 			from = strings.TrimSpace(from + " " + app.Escape(report.ShortSession(s.Parent)))
 		}
 		t.Rows = append(t.Rows, []string{app.Escape(s.ID), app.Escape(s.Agent), app.FormatAge(o.Now().Sub(s.Seen)),
-			app.Utoa(uint64(len(s.Checkpoints))), chat, from, app.FirstLine(sessionLabel(s))})
+			app.Utoa(uint64(len(s.Checkpoints))), chat, from, app.FirstLine(s.Label())})
 	}
 	o.Table(t)
-}
-
-// sessionLabel names a session; of one whose conversation cannot be read, its first prompt that a checkpoint has does.
-func sessionLabel(s session.Info) string {
-	if text := s.Label(); text != "" {
-		return text
-	}
-	for _, l := range slices.Backward(s.Checkpoints) {
-		if l.Prompt != "" {
-			return l.Prompt
-		}
-	}
-	return ""
 }
 
 type sessionsView struct {
