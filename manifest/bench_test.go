@@ -54,7 +54,7 @@ func (b *bigWorld) commit() {
 	delete(b.dirs, b.root)
 	b.root = b.id()
 	b.dirs[b.root] = Dir{Entries: append([]Entry(nil), b.top.Entries...)}
-	c := Checkpoint{Time: at(b.seq), Kind: PreTool, Root: b.root, Files: 15000, Bytes: 200 << 20, Modified: 1, Parent: b.parent,
+	c := Checkpoint{Time: at(b.seq), Kind: PreTool, Root: b.root, Files: 15000, Bytes: 200 << 20, Counts: Counts{Modified: 1}, Parent: b.parent,
 		StoredBytes: 500, Agent: "claude", Tool: "Edit", Session: fmt.Sprintf("%08x-cb23-4d0c-9a58-2b9f1c1d0e11", b.seq/200),
 		GitHead: "3f786850e387550fdab836ed7e6dc881de23001b", GitBranch: "main", Rules: oid.ID{1, 2, 3}}
 	binary.LittleEndian.PutUint64(c.ID[:], b.random.Uint64())

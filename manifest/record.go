@@ -23,44 +23,55 @@ const (
 
 // Checkpoint is one state: a tree, a place in the conversation, and why.
 type Checkpoint struct {
-	Seq                      uint64 // the commit's sequence number; not part of the payload
-	ID                       CheckpointID
-	Time                     time.Time // start of the scan, UTC, monotonic along the log
-	Kind                     CheckpointKind
-	Description              string
-	Name                     string // as given at the save; later names are Mark records
-	Pinned                   bool
-	Root                     oid.ID // root directory manifest
-	Files                    uint64
-	Bytes                    uint64
-	Added, Modified, Deleted uint64       // against Parent
-	Parent                   CheckpointID // the checkpoint before, zero for the first
-	StoredBytes              uint64
-	Coverage                 oid.ID // object listing what was not captured (JSON lines), zero for none
-	Partial                  uint64 // paths that should have been captured and were not
-	Rules                    oid.ID // object holding the ignore rules in force, zero for none
-	Tool, Prompt, PromptID   string
-	Session                  string // session id
-	Agent                    string
-	Subagent                 string
-	ToolUseID                string // the agent's id of the tool call
-	ToolSummary              string // its command line's first line, or its files; UTF-8, at most MaxToolSummary bytes
-	GitHead, GitBranch       string
-	Transcript               *Transcript
-	Windows                  string // of hook events since the checkpoint before: AppendWindows, ParseWindows
-	Changed                  string // when each path was written that differs from Parent: AppendChanged, ParseChanged; "" for too many
+	Seq                    uint64 // the commit's sequence number; not part of the payload
+	ID                     CheckpointID
+	Time                   time.Time // start of the scan, UTC, monotonic along the log
+	Kind                   CheckpointKind
+	Description            string
+	Name                   string // as given at the save; later names are Mark records
+	Pinned                 bool
+	Root                   oid.ID // root directory manifest
+	Files                  uint64
+	Bytes                  uint64
+	Counts                              // against Parent
+	Parent                 CheckpointID // the checkpoint before, zero for the first
+	StoredBytes            uint64
+	Coverage               oid.ID // object listing what was not captured (JSON lines), zero for none
+	Partial                uint64 // paths that should have been captured and were not
+	Rules                  oid.ID // object holding the ignore rules in force, zero for none
+	Tool, Prompt, PromptID string
+	Session                string // session id
+	Agent                  string
+	Subagent               string
+	ToolUseID              string // the agent's id of the tool call
+	ToolSummary            string // its command line's first line, or its files; UTF-8, at most MaxToolSummary bytes
+	GitHead, GitBranch     string
+	Transcript             *Transcript
+	Windows                string // of hook events since the checkpoint before: AppendWindows, ParseWindows
+	Changed                string // when each path was written that differs from Parent: AppendChanged, ParseChanged; "" for too many
 }
 
-// Count counts a change against Parent. What became of a directory itself counts only where it stayed.
-func (c *Checkpoint) Count(change Change) {
+// Counts of files and links that differ between two trees; of directories only their modes count.
+type Counts struct {
+	Added    uint64 `json:"added"`
+	Modified uint64 `json:"modified"`
+	Deleted  uint64 `json:"deleted"`
+}
+
+// None reports whether nothing changed.
+func (n Counts) None() bool { return n == Counts{} }
+
+// Count counts a change. It has the form of Diff's visitors, and returns no error.
+func (n *Counts) Count(c Change) error {
 	switch {
-	case change.Old != nil && change.New != nil:
-		c.Modified++
-	case change.Old == nil && change.New.Kind != Subdir:
-		c.Added++
-	case change.New == nil && change.Old.Kind != Subdir:
-		c.Deleted++
+	case c.Old != nil && c.New != nil:
+		n.Modified++
+	case c.Old == nil && c.New.Kind != Subdir:
+		n.Added++
+	case c.New == nil && c.Old.Kind != Subdir:
+		n.Deleted++
 	}
+	return nil
 }
 
 // MaxToolSummary is the longest ToolSummary that is written, in bytes.

@@ -48,7 +48,7 @@ func TestNewCheckpointID(t *testing.T) {
 func TestCheckpointRecordSize(t *testing.T) {
 	manual := Record{Checkpoint: &Checkpoint{
 		ID: CheckpointID{1, 2, 3, 4, 5, 6, 7, 8}, Time: at(0), Kind: Manual, Description: "before the refactoring",
-		Root: oid.ID{1}, Files: 15000, Bytes: 200 << 20, Modified: 1, Parent: CheckpointID{8, 7, 6, 5, 4, 3, 2, 1}, StoredBytes: 512,
+		Root: oid.ID{1}, Files: 15000, Bytes: 200 << 20, Counts: Counts{Modified: 1}, Parent: CheckpointID{8, 7, 6, 5, 4, 3, 2, 1}, StoredBytes: 512,
 		GitHead: "3f786850e387550fdab836ed7e6dc881de23001b", GitBranch: "main",
 	}}
 	if n := len(manual.Append(nil)); n > 150 {

@@ -116,14 +116,9 @@ func Any(*Checkpoint) bool { return true }
 
 // Newest finds the newest living checkpoint for which match holds, nil for none, by replaying the
 // log's end: as much of it as it takes, but at most back records (0: all of it). last is
-// the log's newest sequence number. Entries that cannot be read are passed over.
-func Newest(ctx context.Context, src Source, last, back uint64, match func(*Checkpoint) bool) (*Checkpoint, error) {
-	c, _, err := NewestIn(ctx, src, last, back, match)
-	return c, err
-}
-
-// NewestIn is Newest, and gives the end of the log that was replayed: all behind the checkpoint is in it. It is nil for an empty log.
-func NewestIn(ctx context.Context, src Source, last, back uint64, match func(*Checkpoint) bool) (*Checkpoint, *Replayed, error) {
+// the log's newest sequence number. Entries that cannot be read are passed over. It gives the end of the log
+// that was replayed, too: all behind the checkpoint is in it. That is nil for an empty log.
+func Newest(ctx context.Context, src Source, last, back uint64, match func(*Checkpoint) bool) (*Checkpoint, *Replayed, error) {
 	if back == 0 || back > last {
 		back = last
 	}

@@ -44,7 +44,7 @@ func (m *model) checkReplay(t fataler) {
 		if i := slices.IndexFunc(living, func(c Checkpoint) bool { return match(&c) }); i >= 0 {
 			want = &living[i]
 		}
-		got, err := Newest(background, m.w, last, 0, match)
+		got, _, err := Newest(background, m.w, last, 0, match)
 		equal(t, "Newest of "+session, []any{got, err}, []any{want, error(nil)})
 		equal(t, "Replayed.Newest of "+session, r.Newest(match), want)
 	}

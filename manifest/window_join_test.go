@@ -203,11 +203,11 @@ func TestHandedOnTimesAreBounded(t *testing.T) {
 		gone, heir Checkpoint
 		lost       bool
 	}{
-		{"few", Checkpoint{Parent: first, Changed: many("a", 2), Added: 2}, Checkpoint{Changed: many("b", 2)}, false},
+		{"few", Checkpoint{Parent: first, Changed: many("a", 2), Counts: Counts{Added: 2}}, Checkpoint{Changed: many("b", 2)}, false},
 		{"together too many", Checkpoint{Parent: first, Changed: many("a", MaxChanged)}, Checkpoint{Changed: many("b", 1)}, true},
-		{"the one that goes had too many", Checkpoint{Parent: first, Modified: MaxChanged + 1}, Checkpoint{Changed: many("b", 1)}, true},
-		{"the one that stays has too many", Checkpoint{Parent: first, Changed: many("a", 1)}, Checkpoint{Parent: first, Deleted: MaxChanged + 1}, true},
-		{"the first of all", Checkpoint{Added: MaxChanged + 1}, Checkpoint{Changed: many("b", 1)}, false},
+		{"the one that goes had too many", Checkpoint{Parent: first, Counts: Counts{Modified: MaxChanged + 1}}, Checkpoint{Changed: many("b", 1)}, true},
+		{"the one that stays has too many", Checkpoint{Parent: first, Changed: many("a", 1)}, Checkpoint{Parent: first, Counts: Counts{Deleted: MaxChanged + 1}}, true},
+		{"the first of all", Checkpoint{Counts: Counts{Added: MaxChanged + 1}}, Checkpoint{Changed: many("b", 1)}, false},
 	} {
 		w := newWorld()
 		for i, one := range []Checkpoint{{Time: at(1)}, c.gone, c.heir} {

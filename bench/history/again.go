@@ -63,7 +63,7 @@ func repeat(args []string) error {
 		from := held[len(held)-1-i%len(held)] // the oldest first
 		n := i / turn
 		c := manifest.Checkpoint{ID: id, Time: at.Add(time.Duration(i) * time.Millisecond), Kind: manifest.PreTool, Root: from.Root, Files: from.Files, Bytes: from.Bytes,
-			Modified: 1, Parent: last.ID, StoredBytes: 300 + uint64(i%7)*40, Agent: "claude", Session: fmt.Sprintf("be0c4a00-page-%d", n/20%2),
+			Counts: manifest.Counts{Modified: 1}, Parent: last.ID, StoredBytes: 300 + uint64(i%7)*40, Agent: "claude", Session: fmt.Sprintf("be0c4a00-page-%d", n/20%2),
 			PromptID: fmt.Sprintf("prompt-%06d", n), Coverage: from.Coverage, Rules: from.Rules}
 		w := manifest.Window{Time: c.Time, Agent: c.Agent, Session: c.Session, PromptID: c.PromptID}
 		call := func(i int, edge manifest.WindowEdge) manifest.Window {

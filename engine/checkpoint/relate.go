@@ -57,8 +57,7 @@ func (c *Captured) Relate(r *manifest.Checkpoint) (parent *manifest.Checkpoint, 
 		if len(differ) <= manifest.MaxChanged {
 			differ = append(differ, differing{change.Path, change.New == nil})
 		}
-		r.Count(change)
-		return nil
+		return r.Count(change)
 	})
 	if project.IsDamage(err) {
 		// That the tree before is damaged must not keep this one from being saved: nothing of it is known.

@@ -127,7 +127,7 @@ func (t *toucher) begin(ctx context.Context) (err error) {
 
 // known is what the log has up to a sequence number: the tree of the newest checkpoint, and the newest touch of each path since.
 func (t *toucher) known(ctx context.Context, last uint64) (root oid.ID, seen map[string]manifest.Touch, err error) {
-	newest, end, err := manifest.NewestIn(ctx, t.p.Log(), last, 0, manifest.Any)
+	newest, end, err := manifest.Newest(ctx, t.p.Log(), last, 0, manifest.Any)
 	if err != nil {
 		return root, nil, fmt.Errorf("read the log: %w", err)
 	}

@@ -36,11 +36,8 @@ type Step struct {
 	// Change has the entries before and after; of Renamed, Old is what From was.
 	Change manifest.Change
 	// Below counts the files and links below a directory that changed.
-	Below Counts
+	Below manifest.Counts
 }
-
-// Counts of files.
-type Counts struct{ Added, Modified, Deleted int }
 
 // HistoryOptions of History.
 type HistoryOptions struct {

@@ -62,7 +62,7 @@ func (h *historian) directory(path string) error {
 }
 
 // countBelow counts the files and links that differ between two directories; nil is none.
-func countBelow(load func(oid.ID) (manifest.Dir, error), old, new *manifest.Entry) (n Counts, err error) {
+func countBelow(load func(oid.ID) (manifest.Dir, error), old, new *manifest.Entry) (n manifest.Counts, err error) {
 	id := func(e *manifest.Entry) (id oid.ID) {
 		if e != nil {
 			id = e.ID

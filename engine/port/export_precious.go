@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
-	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
-	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -24,12 +24,33 @@ func exported(p *project.Project, o ExportOptions, chosen pathspec.Selection, le
 	if o.WithPrecious {
 		return manifest.Walk(p.LoadDir, o.Checkpoint.Root, all)
 	}
-	w := plainWalk{load: p.LoadDir, visit: all, leftOut: func(path string) {
-		if leftOut != nil && chosen.Match(path) {
-			leftOut(path)
+	var dirs []held
+	return manifest.Walk(p.LoadDir, o.Checkpoint.Root, func(path string, e manifest.Entry) error {
+		dirs = slices.DeleteFunc(dirs, func(d held) bool { return !strings.HasPrefix(path, d.path+"/") })
+		switch {
+		case e.Precious:
+			if leftOut != nil && chosen.Match(path) {
+				leftOut(path)
+			}
+			return nil
+		case e.Kind == manifest.Subdir && e.Files > 0:
+			dirs = append(dirs, held{path, e})
+			return nil
 		}
-	}}
-	return w.dir("", o.Checkpoint.Root, 0, func() error { return nil })
+		for _, d := range append(dirs, held{path, e}) {
+			if err := all(d.path, d.e); err != nil {
+				return err
+			}
+		}
+		dirs = dirs[:0]
+		return nil
+	})
+}
+
+// held is a directory that is visited with the first thing in it that is not left out.
+type held struct {
+	path string
+	e    manifest.Entry
 }
 
 // OnlyPreciousError: all that was named is precious, so that an archive would be empty.
@@ -50,54 +71,4 @@ func holdsSome(p *project.Project, o ExportOptions, chosen pathspec.Selection) e
 		return &OnlyPreciousError{precious}
 	}
 	return err
-}
-
-// plainWalk leaves out what is marked, and directories that hold nothing else.
-type plainWalk struct {
-	load    func(oid.ID) (manifest.Dir, error)
-	visit   func(string, manifest.Entry) error
-	leftOut func(string)
-}
-
-// dir visits what is in a directory. enter comes first, to visit the directory itself, but not if all in it is left out.
-func (w *plainWalk) dir(path string, id oid.ID, depth int, enter func() error) error {
-	if depth > manifest.MaxDepth {
-		return &manifest.DepthError{Path: path}
-	}
-	var d manifest.Dir
-	if !id.IsZero() {
-		var err error
-		if d, err = w.load(id); err != nil {
-			return &manifest.TreeError{Path: path, ID: id, Err: err}
-		}
-	}
-	if len(d.Entries) == 0 {
-		return enter()
-	}
-	for _, e := range d.Entries {
-		at, entered := rootfs.Join(path, e.Name), false
-		visit := func() error {
-			if entered {
-				return nil
-			}
-			entered = true
-			if err := enter(); err != nil {
-				return err
-			}
-			return w.visit(at, e)
-		}
-		var err error
-		switch {
-		case e.Precious:
-			w.leftOut(at)
-		case e.Kind == manifest.Subdir:
-			err = w.dir(at, e.ID, depth+1, visit)
-		default:
-			err = visit()
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -316,10 +316,7 @@ func (im *importing) relate(r *manifest.Checkpoint) error {
 	}
 	before := im.done.Added[len(im.done.Added)-1]
 	r.Parent = before.ID
-	return manifest.Diff(im.tx.Load, before.Root, r.Root, func(ch manifest.Change) error {
-		r.Count(ch)
-		return nil
-	})
+	return manifest.Diff(im.tx.Load, before.Root, r.Root, r.Count)
 }
 
 // putRules puts those of an imported checkpoint: what they leave out, its source cannot have had, and

@@ -220,7 +220,7 @@ func (p *Project) NewestInLog(ctx context.Context, back uint64, match func(*mani
 	if err != nil {
 		return nil, p.Classify(err)
 	}
-	c, err := manifest.Newest(ctx, p.Log(), last.Seq, back, match)
+	c, _, err := manifest.Newest(ctx, p.Log(), last.Seq, back, match)
 	if err != nil {
 		return nil, fmt.Errorf("read the log: %w", err)
 	}

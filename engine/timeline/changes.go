@@ -76,7 +76,7 @@ func (r *Row) Count(ctx context.Context, p *project.Project, now *Present) (n Co
 	if n, ok := r.Known(); ok {
 		return n, true, nil
 	}
-	err = r.Changes(ctx, p, now, n.take)
+	err = r.Changes(ctx, p, now, n.Count)
 	if err == nil {
 		r.counts = &n
 	}
@@ -114,29 +114,12 @@ func CountRows(ctx context.Context, p *project.Project, rows []*Row, now *Presen
 		n, ok := counts[key]
 		if !ok || r.To.Now || r.To.Coverage != (oid.ID{}) {
 			n = Counts{}
-			if r.changes(ctx, p, now, load, n.take) != nil {
+			if r.changes(ctx, p, now, load, n.Count) != nil {
 				continue
 			}
 			counts[key] = n
 		}
 		r.counts = &n
-	}
-	return nil
-}
-
-// take counts a change.
-func (n *Counts) take(c manifest.Change) error {
-	switch {
-	case c.Old == nil:
-		if c.New.Kind != manifest.Subdir {
-			n.Added++
-		}
-	case c.New == nil:
-		if c.Old.Kind != manifest.Subdir {
-			n.Deleted++
-		}
-	default:
-		n.Modified++
 	}
 	return nil
 }

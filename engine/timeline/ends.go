@@ -155,8 +155,7 @@ func (t *Timeline) settle(db *manifest.DB, state *State) (told bool, err error) 
 		if n == nil || n.Parent != state.ID || t.last.tellsBefore() {
 			continue
 		}
-		came := Counts{n.Added, n.Modified, n.Deleted}
-		if came.None() {
+		if n.Counts.None() {
 			return false, nil
 		}
 		if told, err = t.beganTurn(db, d.key, state.Seq); err != nil {
@@ -168,7 +167,7 @@ func (t *Timeline) settle(db *manifest.DB, state *State) (told bool, err error) 
 		if running, err := t.running(db, t.last, state.Seq); err != nil || running {
 			return false, err
 		}
-		d.of.then = &Row{Kind: Stop, Side: After, Time: n.Time, From: state, To: stateOf(&n.Checkpoint), counts: &came}
+		d.of.then = &Row{Kind: Stop, Side: After, Time: n.Time, From: state, To: stateOf(&n.Checkpoint), counts: &n.Counts}
 		return true, nil
 	}
 	return false, nil

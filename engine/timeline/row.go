@@ -79,15 +79,8 @@ type State struct {
 	Now      bool
 }
 
-// Counts of files.
-type Counts struct {
-	Added    uint64 `json:"added"`
-	Modified uint64 `json:"modified"`
-	Deleted  uint64 `json:"deleted"`
-}
-
-// None reports whether nothing changed.
-func (c Counts) None() bool { return c == Counts{} }
+// Counts are those of a row's changes.
+type Counts = manifest.Counts
 
 func stateOf(c *manifest.Checkpoint) *State {
 	return &State{Seq: c.Seq, ID: c.ID, Root: c.Root, Coverage: c.Coverage}

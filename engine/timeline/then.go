@@ -22,7 +22,7 @@ func (t *Timeline) untold(db *manifest.DB, r *Row, state *State, told bool) erro
 	}
 	r.Then = &Row{Kind: Manual, Side: After, Time: n.Time, From: state, To: t.newer}
 	if c := n.Checkpoint; c.Parent == state.ID {
-		r.Then.counts = &Counts{c.Added, c.Modified, c.Deleted}
+		r.Then.counts = &c.Counts
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func (t *Timeline) alone(ctx context.Context, db *manifest.DB, r *Row, older *ev
 func (t *Timeline) differs(ctx context.Context, r *Row) (bool, error) {
 	n, known := r.Known()
 	if !known {
-		if err := r.changes(ctx, t.p, nil, t.p.LoadDir, n.take); err != nil {
+		if err := r.changes(ctx, t.p, nil, t.p.LoadDir, n.Count); err != nil {
 			if err = t.p.Classify(err); project.IsDamage(err) {
 				return true, nil
 			}

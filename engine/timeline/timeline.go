@@ -246,11 +246,10 @@ func (t *Timeline) take(db *manifest.DB, e event) error {
 	t.ofCall(r, state)
 	t.ofTurn(r, state)
 	if n := t.next; n != nil && n.Parent == l.ID && t.newer != nil && t.newer.ID == n.ID {
-		came := Counts{n.Added, n.Modified, n.Deleted} // as the log has them
 		if r.Side != Since && r.To != nil && r.To.ID == n.ID {
-			r.counts = &came
+			r.counts = &n.Counts // as the log has them
 		}
-		if r.Side == After && !came.None() {
+		if r.Side == After && !n.Counts.None() {
 			kind := newRow(n).Kind
 			r.Claimed = kind == Manual || kind == Safety && t.o.Safety || kind == Stop && t.last.Side == Since
 		}
@@ -287,7 +286,7 @@ func (t *Timeline) finish(db *manifest.DB, r *Row, older *event) error {
 	if r.Side == Since && r.From == nil {
 		r.From = older.after()
 		if c := r.Checkpoint; c != nil && (r.From == nil || r.From.ID == c.Parent) {
-			r.counts = &Counts{c.Added, c.Modified, c.Deleted}
+			r.counts = &c.Counts
 		}
 	}
 	if r.Kind == Now && older != nil {

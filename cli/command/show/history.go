@@ -215,8 +215,8 @@ func stepText(s *inspect.Step, d inspect.FileDiff) string {
 	}
 	switch {
 	case s.IsDir():
-		if b := s.Below; b != (inspect.Counts{}) {
-			text += " " + rows.ChangeCounts(uint64(b.Added), uint64(b.Modified), uint64(b.Deleted)) + " files"
+		if b := s.Below; !b.None() {
+			text += " " + rows.ChangeCounts(b.Added, b.Modified, b.Deleted) + " files"
 		}
 	case d.Hidden:
 		text += " (precious)"
@@ -251,26 +251,20 @@ type checkpointStepped struct {
 }
 
 type stepView struct {
-	app.PathView               // as it is called after the step
-	Kind         string        `json:"kind"` // created changed deleted renamed mode kind not-captured
-	From         *app.PathView `json:"from"` // of renamed
-	To           *app.PathView `json:"to"`   // of deleted: what the same checkpoint renamed it to
-	LinesAdded   int           `json:"lines_added"`
-	LinesDeleted int           `json:"lines_deleted"`
-	Binary       bool          `json:"binary"`
-	Precious     bool          `json:"precious"`
-	OldMode      *string       `json:"old_mode"`
-	NewMode      *string       `json:"new_mode"`
-	OldHash      *string       `json:"old_hash"`
-	NewHash      *string       `json:"new_hash"`
-	Below        *belowView    `json:"below"` // of a directory: the files in it that changed
-	Patch        *string       `json:"patch,omitempty"`
-}
-
-type belowView struct {
-	Added    int `json:"added"`
-	Modified int `json:"modified"`
-	Deleted  int `json:"deleted"`
+	app.PathView                  // as it is called after the step
+	Kind         string           `json:"kind"` // created changed deleted renamed mode kind not-captured
+	From         *app.PathView    `json:"from"` // of renamed
+	To           *app.PathView    `json:"to"`   // of deleted: what the same checkpoint renamed it to
+	LinesAdded   int              `json:"lines_added"`
+	LinesDeleted int              `json:"lines_deleted"`
+	Binary       bool             `json:"binary"`
+	Precious     bool             `json:"precious"`
+	OldMode      *string          `json:"old_mode"`
+	NewMode      *string          `json:"new_mode"`
+	OldHash      *string          `json:"old_hash"`
+	NewHash      *string          `json:"new_hash"`
+	Below        *manifest.Counts `json:"below"` // of a directory: the files in it that changed
+	Patch        *string          `json:"patch,omitempty"`
 }
 
 func (v *historyPrinter) json(ctx context.Context, path string) error {
@@ -319,7 +313,7 @@ func (v *historyPrinter) step(s *inspect.Step, d inspect.FileDiff) stepView {
 	w.OldMode, w.OldHash = side(s.Change.Old)
 	w.NewMode, w.NewHash = side(s.Change.New)
 	if s.IsDir() {
-		w.Below = &belowView{s.Below.Added, s.Below.Modified, s.Below.Deleted}
+		w.Below = &s.Below
 	} else if v.patch {
 		w.Patch = &d.Patch
 	}
