@@ -52,10 +52,10 @@ func (f *folder) emit(m meta) error {
 		b.Add(appendNewest([]byte{keyOperation}, o.Seq), Record{Operation: o}.Append(nil))
 	}
 	for name, at := range s.sessions {
-		b.Add(sessionKey(name.agent, name.id), appendSequenced(nil, at.seq, Record{Session: &at.session}))
+		b.Add(sessionKey(name.agent, name.id), sequenced(at.seq, Record{Session: &at.session}))
 	}
 	for name, binding := range s.bindings {
-		b.Add(bindingKey(name), appendSequenced(nil, binding.Seq, Record{Binding: binding}))
+		b.Add(bindingKey(name), sequenced(binding.Seq, Record{Binding: binding}))
 	}
 	f.emitTouches()
 	for i := range s.index.buckets {

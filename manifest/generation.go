@@ -13,6 +13,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/rewind-cli/rewind/manifest/table"
+	"github.com/rewind-cli/rewind/manifest/wire"
 )
 
 // errStop ends a scan early, without an error.
@@ -86,13 +87,10 @@ func (m meta) append(dst []byte) []byte {
 }
 
 func parseMeta(data []byte) (m meta, ok bool) {
-	if len(data) != 25 || data[0] != metaFormat {
-		return meta{}, false
-	}
-	m.last = binary.BigEndian.Uint64(data[1:])
-	m.mark = binary.BigEndian.Uint64(data[9:])
-	m.dead = binary.BigEndian.Uint64(data[17:])
-	return m, true
+	d := wire.Decoder{Data: string(data)}
+	ok = d.Byte() == metaFormat
+	m = meta{last: d.Uint64(), mark: d.Uint64(), dead: d.Uint64()}
+	return m, ok && d.End() == nil
 }
 
 func (g *generation) damaged(what string) error {
@@ -153,9 +151,10 @@ func (g *generation) parseCheckpoint(seq uint64, value []byte) (*Checkpoint, err
 	return r.Checkpoint, nil
 }
 
-func appendSequenced(dst []byte, seq uint64, r Record) []byte { return r.Append(appendSeq(dst, seq)) }
+// sequenced is the value of a session or a binding.
+func sequenced(seq uint64, r Record) []byte { return r.Append(appendSeq(nil, seq)) }
 
-// parseSequenced reads what appendSequenced wrote; what it would not write is a record with no field set.
+// parseSequenced reads what sequenced wrote; what it would not write is a record with no field set.
 func parseSequenced(value []byte) (seq uint64, r Record) {
 	if len(value) < 8 {
 		return 0, Record{}

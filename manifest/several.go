@@ -67,7 +67,7 @@ func (s *state) histories(load func(oid.ID) (Dir, error), paths []string) (map[s
 	return all, nil
 }
 
-// TouchesOf is Touches of several paths, each of which gets its own, the oldest first. Path of the query is not looked at.
+// TouchesOf is Touches of several paths, each of which gets its own, the oldest first.
 func (db *DB) TouchesOf(q TouchQuery, paths []string) (map[string][]Touch, error) {
 	return ask(db, func(s *state) (map[string][]Touch, error) { return s.touchesOf(q, paths) })
 }

@@ -148,7 +148,6 @@ func (g *generation) parseTouch(seq uint64, value []byte) (*Touch, error) {
 // TouchQuery selects touches.
 type TouchQuery struct {
 	From, To uint64 // sequence numbers, both inclusive; To 0: up to the newest
-	Path     string // this path alone, not what is below it; "" for all
 }
 
 // Touches yields touches, the oldest first.
@@ -161,7 +160,16 @@ func (s *state) findTouches(q TouchQuery, visit func(Touch) error) error {
 		q.To = math.MaxUint64
 	}
 	if s.gen != nil && q.From <= s.gen.meta.last {
-		if err := s.foldedTouches(q, visit); err != nil {
+		err := s.touchKeys([]byte{keyTouch}, q, func(seq uint64, value []byte) (err error) {
+			t := s.retouched[seq]
+			if t == nil {
+				if t, err = s.gen.parseTouch(seq, value); err != nil {
+					return err
+				}
+			}
+			return visit(*t)
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -170,37 +178,11 @@ func (s *state) findTouches(q TouchQuery, visit func(Touch) error) error {
 		if t.Seq > q.To {
 			break
 		}
-		if q.Path != "" && q.Path != t.Path {
-			continue
-		}
 		if err := visit(*t); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// foldedTouches visits those of the generation.
-func (s *state) foldedTouches(q TouchQuery, visit func(Touch) error) error {
-	if q.Path != "" {
-		return s.touchKeys(touchedKey(q.Path), q, func(seq uint64, _ []byte) error {
-			t, err := s.foldedTouch(seq)
-			if err != nil {
-				return err
-			}
-			return visit(*t)
-		})
-	}
-	return s.touchKeys([]byte{keyTouch}, q, func(seq uint64, value []byte) error {
-		t := s.retouched[seq]
-		if t == nil {
-			var err error
-			if t, err = s.gen.parseTouch(seq, value); err != nil {
-				return err
-			}
-		}
-		return visit(*t)
-	})
 }
 
 // foldedTouch is one that is there.

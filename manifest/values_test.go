@@ -15,8 +15,8 @@ func FuzzParseGenerationValues(f *testing.F) {
 	f.Add(setHeader{unfolded: true}.append(nil))
 	f.Add(meta{last: 1, mark: 2, dead: 3}.append(nil))
 	f.Add(table.PointerTo(12, []byte("layout")))
-	f.Add(appendSequenced(nil, 4, Record{Session: &Session{ID: "s"}}))
-	f.Add(appendSequenced(nil, 4, Record{Binding: &Binding{Session: "s", Entries: []string{"a"}}}))
+	f.Add(sequenced(4, Record{Session: &Session{ID: "s"}}))
+	f.Add(sequenced(4, Record{Binding: &Binding{Session: "s", Entries: []string{"a"}}}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		g := &generation{}
 		same := func(what string, again []byte) {
@@ -37,12 +37,12 @@ func FuzzParseGenerationValues(f *testing.F) {
 			same("pointer", table.PointerOf(number, sum))
 		}
 		if b, err := g.binding(data); err == nil {
-			if again := appendSequenced(nil, b.Seq, Record{Binding: b}); len(again) > len(data) {
+			if again := sequenced(b.Seq, Record{Binding: b}); len(again) > len(data) {
 				t.Errorf("binding %x becomes %x", data, again)
 			}
 		}
 		if at, err := g.session(data); err == nil && len(at.session.ID) > 0 {
-			if again := appendSequenced(nil, at.seq, Record{Session: &at.session}); len(again) > len(data) {
+			if again := sequenced(at.seq, Record{Session: &at.session}); len(again) > len(data) {
 				t.Errorf("session %x becomes %x", data, again)
 			}
 		}

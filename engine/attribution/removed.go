@@ -78,9 +78,8 @@ func (a *Attribution) isGone(path string, from uint64, to *point) bool {
 		return false
 	}
 	if a.db != nil {
-		for _, err := range a.db.Touches(manifest.TouchQuery{From: from, To: to.seq, Path: path}) {
-			return err != nil
-		}
+		touches, err := a.db.TouchesOf(manifest.TouchQuery{From: from, To: to.seq}, []string{path})
+		return err != nil || len(touches) == 0
 	}
 	return true
 }

@@ -56,14 +56,11 @@ func (a *Attribution) steps(db *manifest.DB, path string) ([]Step, error) {
 			break // what it was at the beginning
 		}
 	}
-	var touches []manifest.Touch
-	for t, err := range db.Touches(manifest.TouchQuery{From: a.o.From, To: a.o.To, Path: path}) {
-		if err != nil {
-			return nil, err
-		}
-		touches = append(touches, t)
+	touches, err := db.TouchesOf(manifest.TouchQuery{From: a.o.From, To: a.o.To}, []string{path})
+	if err != nil {
+		return nil, err
 	}
-	return a.trace(path, versions, touches)
+	return a.trace(path, versions, touches[path])
 }
 
 // trace follows a path through its history, the newest first, and its touches, the oldest first.

@@ -99,7 +99,7 @@ func Checkout(ctx context.Context, p *project.Project, o CheckoutOptions) (*Chec
 	defer end()
 	done := &CheckedOut{Checkpoint: o.Checkpoint, Dir: o.Dir}
 	t := checkout.New(checkout.Options{
-		Path: o.Dir, FS: tree, Workers: runtime.GOMAXPROCS(0), Replace: again, Progress: filesProgress(p, "checkout"),
+		Path: o.Dir, FS: tree, Workers: runtime.GOMAXPROCS(0), Replace: again, Progress: filesProgress(p),
 		Open: func(e manifest.Entry) (io.ReadCloser, error) { return project.ContentOf(p.Store.Get, e) },
 	})
 	walk := func(visit func(string, manifest.Entry) error) error {
@@ -306,11 +306,11 @@ func donorOf(tree rootfs.FS, c *checkpoint.Captured, scanned int64, root oid.ID)
 }
 
 // filesProgress reports how many files are done.
-func filesProgress(p *project.Project, phase string) func(files, total, bytes, totalBytes int64) {
+func filesProgress(p *project.Project) func(files, total, bytes, totalBytes int64) {
 	if p.Progress == nil {
 		return nil
 	}
 	return func(files, total, bytes, totalBytes int64) {
-		p.Progress(project.ProgressInfo{Phase: phase, Files: files, Bytes: bytes, TotalFiles: total, TotalBytes: totalBytes})
+		p.Progress(project.ProgressInfo{Phase: "checkout", Files: files, Bytes: bytes, TotalFiles: total, TotalBytes: totalBytes})
 	}
 }

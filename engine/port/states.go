@@ -101,7 +101,7 @@ func OpenStates(ctx context.Context, p *project.Project, parent string, o States
 		return manifest.Walk(s.now.Tx.Load, s.now.Root(), visit)
 	})
 	s.copy = checkout.New(checkout.Options{
-		Path: s.Dir(), FS: s.scratch, Workers: runtime.GOMAXPROCS(0), Progress: filesProgress(p, "checkout"), Open: s.now.Tx.Open,
+		Path: s.Dir(), FS: s.scratch, Workers: runtime.GOMAXPROCS(0), Progress: filesProgress(p), Open: s.now.Tx.Open,
 	})
 	return s, nil
 }

@@ -2,9 +2,11 @@ package search
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -126,11 +128,7 @@ func required(re *syntax.Regexp) (lits []string, fold bool) {
 }
 
 func shortest(lits []string) int {
-	n := len(lits[0])
-	for _, l := range lits {
-		n = min(n, len(l))
-	}
-	return n
+	return len(slices.MinFunc(lits, func(a, b string) int { return cmp.Compare(len(a), len(b)) }))
 }
 
 func isASCII(s string) bool {
