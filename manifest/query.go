@@ -200,41 +200,33 @@ func (s *state) between(first, last CheckpointID, limit int) ([]Checkpoint, erro
 	var all []Checkpoint
 	add := func(seq uint64) error {
 		c, err := s.bySeq(seq)
-		if err != nil || c == nil {
-			return err
+		if c != nil {
+			all = append(all, *c)
 		}
-		all = append(all, *c)
-		if len(all) == limit {
-			return errStop
-		}
-		return nil
+		return err
 	}
-	fresh := s.freshIDs(first, last)
-	// addFresh adds the ids in memory that come before id.
-	addFresh := func(id []byte) error {
-		for len(fresh) > 0 && (id == nil || bytes.Compare(fresh[0][:], id) < 0) {
-			seq := s.ids[fresh[0]]
-			fresh = fresh[1:]
-			if err := add(seq); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	var err error
 	if s.gen != nil {
-		err = s.gen.scanRange(idKey(first), idKey(last), func(key, value []byte) error {
-			if err := addFresh(key[1:]); err != nil {
-				return err
+		err := s.gen.scanRange(idKey(first), idKey(last), func(_, value []byte) error {
+			if limit > 0 && len(all) == limit {
+				return errStop
 			}
 			return add(lastSeq(value))
 		})
+		if err != nil && err != errStop {
+			return nil, err
+		}
 	}
-	if err == nil {
-		err = addFresh(nil)
+	compare := func(a, b CheckpointID) int { return bytes.Compare(a[:], b[:]) }
+	for id, seq := range s.ids { // that are not folded
+		if compare(first, id) <= 0 && compare(id, last) <= 0 {
+			if err := add(seq); err != nil {
+				return nil, err
+			}
+		}
 	}
-	if err != nil && err != errStop {
-		return nil, err
+	slices.SortFunc(all, func(a, b Checkpoint) int { return compare(a.ID, b.ID) })
+	if limit > 0 {
+		all = all[:min(limit, len(all))]
 	}
 	return all, nil
 }

@@ -325,15 +325,3 @@ func (s *state) rootBefore(seq uint64) (root oid.ID, err error) {
 	}
 	return root, err
 }
-
-// freshIDs are the ids in memory from first to last, in order.
-func (s *state) freshIDs(first, last CheckpointID) []CheckpointID {
-	var ids []CheckpointID
-	for id := range s.ids {
-		if slices.Compare(id[:], first[:]) >= 0 && slices.Compare(id[:], last[:]) <= 0 {
-			ids = append(ids, id)
-		}
-	}
-	slices.SortFunc(ids, func(a, b CheckpointID) int { return slices.Compare(a[:], b[:]) })
-	return ids
-}
