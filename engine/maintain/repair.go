@@ -90,9 +90,11 @@ func Repair(ctx context.Context, p *project.Project) (*Verified, error) {
 		return nil, err
 	}
 	v.Damaged = append(lost, v.Damaged...)
-	ids := make([]manifest.CheckpointID, len(lost))
-	for i, d := range lost {
-		ids[i] = d.Checkpoint
+	ids := make([]manifest.CheckpointID, 0, len(lost))
+	for _, d := range lost {
+		if d.Checkpoint != (manifest.CheckpointID{}) {
+			ids = append(ids, d.Checkpoint)
+		}
 	}
 	return v, p.Classify(p.AcceptLost(ids))
 }
@@ -126,6 +128,9 @@ func (k *known) lost(ctx context.Context, p *project.Project) (damage []Damage, 
 	replayed, err := manifest.Replay(ctx, p.Log(), 1, manifest.Skip)
 	if err != nil {
 		return nil, p.Classify(err)
+	}
+	if k.less && len(k.listed)+len(k.saved)+len(k.gone) == 0 {
+		damage = append(damage, Damage{Reason: "nothing else knows which checkpoints the damaged packs had: those that are not listed now are lost"})
 	}
 	there := map[manifest.CheckpointID]bool{}
 	for _, c := range replayed.Checkpoints() {
