@@ -40,9 +40,9 @@ func (e *InPlaceError) Error() string {
 	case e.Link != "":
 		return fmt.Sprintf("%s is a link to %s, which is not there or is no directory of yours", e.Path, e.Link)
 	case e.Dir:
-		return e.Path + " is not a directory, and rewind keeps one there"
+		return e.Path + " is not a directory, and rewind needs one there"
 	}
-	return e.Path + " is not a file, and rewind keeps one there"
+	return e.Path + " is not a file, and rewind needs one there"
 }
 
 // InPlace is an error that names what is in the place of ours at path, or above it; where nothing is, it is err.
