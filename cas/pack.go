@@ -89,7 +89,8 @@ func (s *Store) learn(p *packFile, thorough bool) error {
 }
 
 // ended reports whether nothing is in p that is not known. A log pack that took no more is the newest one again where
-// those that followed it are lost: what its index says of its end is true as long as it ends there.
+// those that followed it are lost: what its index says of its end is true as long as nothing is behind it. One that is shorter than
+// its index says has lost something, which the index tells.
 func (p *packFile) ended() bool {
 	if p.index == nil || !p.index.Sealed {
 		return false
@@ -98,7 +99,7 @@ func (p *packFile) ended() bool {
 		return true
 	}
 	info, err := p.fs.Lstat(p.path)
-	return err == nil && info.Size() == p.tail.Covered
+	return err == nil && info.Size() <= p.tail.Covered
 }
 
 // walkTail makes the records up to the last good commit known that are not yet.
