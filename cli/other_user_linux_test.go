@@ -210,7 +210,7 @@ func TestStatusCheckTriesWhatSavesNeed(t *testing.T) {
 		mode os.FileMode
 		says string
 	}{
-		{"objects/log-00000001.pack", 0o400, "no save works"}, {"objects", 0o500, "no save works"}, {"head", 0, "no save works"}, {"head", 0o400, "no save works"},
+		{"objects/log-00000001.pack", 0o400, "no save works"}, {"objects", 0o500, "no save works"}, {"head", 0, "each save reads all files"}, {"head", 0o400, "each save reads all files"},
 		{"lock/append", 0o400, "no save works"}, {"tmp", 0o500, "no save works"}, {filepath.Join(one.home, ".rewind"), 0o500, "what agents do is not noted"},
 	} {
 		path := c.path
