@@ -221,3 +221,44 @@ func TestIndexOfAReplacedPack(t *testing.T) {
 		t.Error("a newer pack is gone, and nothing is said")
 	}
 }
+
+// A log pack that is shorter than its index says has lost commits, and reading the log fails: without its index it would pass for
+// a log that ends earlier.
+func TestLogPackShorterThanItsIndex(t *testing.T) {
+	s := testStore(t)
+	s.limits.logCommits = 3
+	for n := range 5 {
+		save(t, s, fmt.Sprint("save ", n), noise(uint64(n), 1000))
+	}
+	first := pack.Name{Kind: pack.Log, Tag: 1}
+	if err := s.reindex(first, true); err != nil {
+		t.Fatal(err)
+	}
+	var end int64 // of the second commit
+	for c, err := range s.Commits(1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Seq == 2 {
+			end = c.Position.Offset
+		}
+	}
+	for _, dir := range []string{s.o.Dir, s.o.Mirror} {
+		if err := os.Truncate(filepath.Join(dir, first.File()), end); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s = reopen(t, s.o)
+	var seen []uint64
+	var failed error
+	for c, err := range s.Commits(1) {
+		if failed = err; err != nil {
+			break
+		}
+		seen = append(seen, c.Seq)
+	}
+	var damaged *DamagedError
+	if !errors.As(failed, &damaged) {
+		t.Errorf("the log is read as %d, and the error is %v", seen, failed)
+	}
+}
