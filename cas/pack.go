@@ -205,3 +205,12 @@ func (s *Store) findPrefix(x pack.Prefix) (location, bool) {
 	}
 	return location{}, false
 }
+
+// isDense reads the flag in a pack's header; one that cannot be understood has none.
+func isDense(f io.ReaderAt) (bool, error) {
+	h, err := pack.ReadHeader(f)
+	if version := pack.UnknownVersion(0); pack.IsMalformed(err) || errors.As(err, &version) {
+		err = nil
+	}
+	return h.Dense, err
+}
