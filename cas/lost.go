@@ -127,7 +127,7 @@ func (s *Store) onlyIndex(n pack.Name) bool {
 	return err == nil
 }
 
-// replacedByGC reports whether a log pack that gc wrote stands for a pack of the log.
+// replacedByGC reports whether gc rewrote the commits of a log pack into another one.
 func (s *Store) replacedByGC(n pack.Name) bool {
 	names, err := s.names()
 	return err == nil && slices.ContainsFunc(names, func(k pack.Name) bool {

@@ -1,5 +1,5 @@
 // Package pack reads and writes the bytes of packs and of their indexes: the formats that docs/FORMAT.md describes, each in
-// one place. It knows no store: which packs there are, who locks them, and what is done about damage is said in package cas, its
+// one place. It knows no store: which packs there are, who locks them, and what is done about damage is in package cas, its
 // only user.
 //
 // A pack is a Header and records. A record is a Block of objects, whole ones or deltas, compressed together, or a Commit, which

@@ -176,7 +176,7 @@ func OpenIndex(fsys vfs.FS, dir string, name Name, store [16]byte) *Index {
 	return x
 }
 
-// Close gives the mapping back at once. Nobody else may use the index. A nil index needs no Close.
+// Close gives the mapping back at once. No other goroutine may use the index meanwhile. A nil index needs no Close.
 func (x *Index) Close() {
 	if x != nil && x.release != nil {
 		x.release() // nothing was written, nothing can be lost
