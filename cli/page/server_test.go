@@ -380,3 +380,39 @@ func TestUISearchSaysWho(t *testing.T) {
 		t.Errorf("no word of the undo: %+v", found())
 	}
 }
+
+// A conversation is asked for by a row that was read while its turn was at work: it is that of the turn's end, which came since.
+func TestUITalkOfATurnThatEnded(t *testing.T) {
+	const session = "5ba1c0de-0000-4000-8000-000000000009"
+	l := newLab(t)
+	transcript := filepath.Join(l.env.Home, ".claude", "projects", "-one", session+".jsonl")
+	line := func(role, id, text string) string {
+		return fmt.Sprintf(`{"isSidechain":false,"type":%q,"uuid":%q,"sessionId":%q,"promptId":"p1","cwd":%q,"timestamp":"2026-11-20T20:00:00.000Z","message":{"role":%q,"content":%q}}`+"\n", role, id, session, l.env.Dir, role, text)
+	}
+	hook := func(event string) {
+		payload, err := json.Marshal(map[string]any{"hook_event_name": event, "session_id": session, "cwd": l.env.Dir, "transcript_path": transcript, "prompt": "add it", "prompt_id": "p1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var errOut bytes.Buffer
+		if code := program([]string{"rewind", "hook", "claude"}, l.env, app.Stdio{In: bytes.NewReader(payload), Out: io.Discard, Err: &errOut}); code != 0 {
+			t.Fatal(code, errOut.String())
+		}
+	}
+	l.write(transcript, line("user", "e1", "add it"))
+	hook("UserPromptSubmit")
+	l.write(filepath.Join(l.env.Dir, "b.txt"), "b\n")
+	place := l.logIn(l.ui(l.env).URL)
+	rows := l.rows(place)
+	i := slices.IndexFunc(rows, func(r rowView) bool { return r.Text == "add it" })
+	if i < 0 {
+		t.Fatalf("%+v", rows)
+	}
+	l.write(transcript, line("user", "e1", "add it")+strings.Replace(line("assistant", "e2", "It is added."), "{", `{"parentUuid":"e1",`, 1))
+	hook("Stop")
+	var talk talkView
+	l.get("/api/v1"+place+"/talk?id="+rows[i].ID, &talk)
+	if text := fmt.Sprint(talk); !strings.Contains(text, "It is added.") {
+		t.Errorf("%+v", talk)
+	}
+}

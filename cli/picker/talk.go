@@ -75,7 +75,28 @@ func TalkOf(ctx context.Context, p *project.Project, r *timeline.Row) *project.L
 	if l == nil {
 		return r.Target
 	}
-	if r.Side != timeline.Did || r.To == nil || r.To.ID == (manifest.CheckpointID{}) {
+	if r.Side != timeline.Did || r.To == nil {
+		return l
+	}
+	if r.To.ID == (manifest.CheckpointID{}) { // the working tree; a checkpoint can have come since the rows were read
+		if l.Session == "" {
+			return l
+		}
+		err := p.Query(ctx, func(db *manifest.DB) error {
+			for c, err := range db.Checkpoints(manifest.Query{Session: l.Session}) {
+				if err != nil || c.Seq <= r.Checkpoint.Seq {
+					return err
+				}
+				if c.Transcript != nil {
+					found := project.Listed{Checkpoint: c}
+					l = &found
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return r.Checkpoint
+		}
 		return l
 	}
 	if after, err := app.Resolve(ctx, p, r.To.ID.String()); err == nil && after.ID != l.ID && after.Transcript != nil && after.Session == l.Session {
