@@ -225,7 +225,11 @@ func (p *Project) reached() uint64 {
 }
 
 // cached is the sequence number of the commit that the stat cache relies on: the cache is only written when that is durable.
+// That of a copied store counts for nothing: it may be the same file as the original's (cp -al), which names newer commits.
 func (p *Project) cached() uint64 {
+	if p.Copied {
+		return 0
+	}
 	cache, err := scan.LoadCache(p.StatCacheFile())
 	if err != nil || cache == nil {
 		return 0 // it can be lost at any time
