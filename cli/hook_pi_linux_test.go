@@ -48,7 +48,7 @@ func (p *piLab) ask(kind hookio.PiKind, more map[string]any) hookio.PiAnswer {
 	}
 	if p.parent != "" {
 		q["parent"] = sessionFile(p.home, p.parent)
-		var has []string
+		has := []string{}
 		for _, e := range p.branch {
 			has = append(has, e.ID)
 		}

@@ -44,7 +44,7 @@ func (h *process) pi(ctx context.Context, q *hookio.PiRequest) hookio.PiAnswer {
 		return c.answer
 	}
 	h.Event = eventOf(&event, h.Env, q.Time(h.start))
-	h.Event.Makes = q.Kind == hookio.PiPrompt
+	h.Event.Makes, h.Event.Has = q.Kind == hookio.PiPrompt, q.Has
 	if r := c.set.Retention; r != nil {
 		h.Event.SweepsAlways = true
 		if r.StartupBudget != nil {

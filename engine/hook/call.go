@@ -167,7 +167,7 @@ func (c *Call) begin() {
 		if from == "" {
 			from = c.newest(r.Agent)
 		}
-		c.note(notice.Inherit(context.Background(), c.Env, r.Agent, from, r.ID))
+		c.note(c.inherit(context.Background(), r.Agent, from, r.ID))
 	}
 	c.note(c.nameSession())
 	if e.By.Session != "" && e.Source != "compact" { // a compaction belongs to a turn, and was not chosen

@@ -23,6 +23,7 @@ type Event struct {
 
 	Source       string        // of a session's start: startup, resume, clear, compact, fork
 	Previous     string        // the session before, where the agent says it
+	Has          []string      // ids of the entries of a session that came from another; nil: the agent does not say
 	Process      string        // names the agent's process, "" where it does not say
 	StartsATurn  bool          // a session's start that takes the place of its prompt, too
 	SweepsAlways bool          // a session's start and end sweep, however short ago the last sweep was

@@ -64,7 +64,8 @@ func (q *queued) waits() bool { return q.Void == 0 && (q.Given.IsZero() || q.Aga
 func Queue(ctx context.Context, p *project.Project, n Notice, o Options) ([]Session, error) {
 	store := p.ID.String()
 	if o.Move != nil {
-		if err := o.Move.follow(ctx, p, n.Operation); err != nil {
+		o.Move.By = n.Operation
+		if err := o.Move.follow(ctx, p); err != nil {
 			return nil, err
 		}
 	}
@@ -197,37 +198,6 @@ func Take(ctx context.Context, p *project.Project, agent, session string) (strin
 		return "", err
 	}
 	return Text(mine, session), nil
-}
-
-// Inherit gives a session that an agent itself forked from another the notices that the other one got or has yet to get: it
-// has the same conversation.
-func Inherit(ctx context.Context, env account.Env, agent, from, to string) error {
-	return inherit(ctx, env, takeWait, Session{agent, from}, Session{agent, to}, func(q *queued) bool {
-		if q.Again != 0 {
-			q.Given, q.Again = time.Time{}, 0
-		}
-		return q.Void == 0
-	})
-}
-
-// inherit gives a session what another one has in its queue, as far as has says; has may change it.
-func inherit(ctx context.Context, env account.Env, wait time.Duration, from, to Session, has func(*queued) bool) error {
-	file, into := account.NoticeFile(env, from.Agent, from.ID), account.NoticeFile(env, to.Agent, to.ID)
-	if file == "" || file == into || !account.Exists(file) {
-		return nil
-	}
-	all, err := read(file)
-	if err != nil || len(all) == 0 {
-		return err
-	}
-	return update(ctx, env, into, wait, func(now []queued) []queued {
-		for _, q := range all {
-			if !slices.Contains(q.Moved, to.ID) && !slices.ContainsFunc(now, func(n queued) bool { return n.Store == q.Store && n.Operation == q.Operation }) && has(&q) {
-				now = append(now, q)
-			}
-		}
-		return now
-	})
 }
 
 // Forget takes the paths that match out of what is queued of a project, and all prompts: a text that was cut

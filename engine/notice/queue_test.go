@@ -394,7 +394,7 @@ func TestQueueFile(t *testing.T) {
 		t.Errorf("%d queued, %v", len(all), err)
 	}
 	l.queue(Notice{Kind: manifest.OpRestore, Count: 1, Moved: []string{"fork"}}, Options{})
-	if err := Inherit(l.ctx, l.Env, "claude", "a", "fork"); err != nil {
+	if err := Inherit(l.ctx, l.Project, Move{From: Session{"claude", "a"}, To: Session{"claude", "fork"}}); err != nil {
 		t.Fatal(err)
 	}
 	if all, err := read(account.NoticeFile(l.Env, "claude", "fork")); err != nil || len(all) != maxQueued-1 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/notice"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/transcript"
@@ -55,7 +56,7 @@ func (r *Run) leaveNotice(done *Restored) {
 	if m := done.Conversation; m != nil && m.Session != "" && (m.InPlace || forked(m)) {
 		n.Moved = append(n.Moved, m.Session)
 	}
-	if r.Options.Along != "" {
+	if r.Options.Along != "" && len(problem.FailedOf(done.Skip)) == 0 { // else its agent keeps it where it is
 		n.Moved = append(n.Moved, r.Options.Along)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Ctx), noticeTime)
