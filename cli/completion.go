@@ -181,7 +181,9 @@ func (c *completer) flagValue() {
 	case flag == "path" && c.cmd != nil:
 		c.paths(c.typed, c.offer)
 	case flag == "agent":
-		c.agents()
+		c.agents(c.cmd == nil || c.cmd.Name != "config")
+	case flag == "mode" && c.cmd != nil && c.cmd.Name == "init":
+		c.words(string(account.ProjectMode), string(account.GlobalMode))
 	case flag == "since" && revert:
 		c.prompts()
 	case flag == "subagent" && revert:
@@ -190,7 +192,7 @@ func (c *completer) flagValue() {
 		c.calls()
 	default:
 		c.words(map[string][]string{
-			"mode":      {"both", "code", "context", "project", "global"},
+			"mode":      {"both", "code", "context"},
 			"format":    {"tar.gz", "tar.zst", "tar", "git"},
 			"conflicts": {"refuse", "keep", "keep-file", "undo", "markers"},
 		}[flag]...)
@@ -211,9 +213,12 @@ func (c *completer) commands() {
 	}
 }
 
-func (c *completer) agents() {
+// agents offers the agents that call hook; generic too, which is any script and has no settings file to register hooks in.
+func (c *completer) agents(generic bool) {
 	for _, a := range hookio.Agents() {
-		c.offer(string(a), a.Title())
+		if generic || a != hookio.Generic {
+			c.offer(string(a), a.Title())
+		}
 	}
 }
 
@@ -249,7 +254,7 @@ func (c *completer) argument() {
 			c.prompts()
 		}
 	case name == "hook" && n == 0:
-		c.agents()
+		c.agents(true)
 	case name == "hook" && n == 1:
 		for _, e := range []hookio.EventKind{hookio.SessionStart, hookio.Prompt, hookio.PreTool, hookio.PostTool, hookio.Stop, hookio.SessionEnd} {
 			c.offer(string(e), "")

@@ -51,7 +51,7 @@ func Run(ctx context.Context, args []string, env account.Env, stdio app.Stdio) i
 	front := app.NewFlagSet("rewind")
 	front.SetInterspersed(false)
 	g.Define(front)
-	if err := front.Parse(args); err != nil {
+	if err := app.Parse(front, args); err != nil {
 		return o.Fail(flagError(err, "", "", front))
 	}
 	asked := o.JSON
@@ -87,7 +87,7 @@ func runCommand(ctx context.Context, name string, args []string, g app.Globals, 
 	help := g.Help
 	g.Define(f)
 	f.SetInterspersed(!cmd.Verbatim)
-	if err := f.Parse(args); err != nil {
+	if err := app.Parse(f, args); err != nil {
 		err = flagError(err, asked, c.Typed, f)
 		if n, ok := numberFlag(args); ok && cmd.Stray != nil {
 			err = &app.UsageError{Msg: err.Error(), Hint: cmd.Stray(n)}

@@ -133,7 +133,7 @@ func TestForgetDryRun(t *testing.T) {
 		t.Errorf("%+v", done)
 	}
 	c.do(func(ctx context.Context, p *project.Project) error {
-		done, err := maintain.ForgetText(ctx, p, secret, false, true)
+		done, err := maintain.ForgetText(ctx, p, []string{secret}, false, true)
 		if err == nil && done.Texts == 0 {
 			t.Errorf("%+v", done)
 		}

@@ -21,7 +21,7 @@ func (l *lab) forgetText(pattern string, isRegexp bool) *maintain.Forgotten {
 	l.t.Helper()
 	var done *maintain.Forgotten
 	l.do(func(ctx context.Context, p *project.Project) (err error) {
-		done, err = maintain.ForgetText(ctx, p, pattern, isRegexp, false)
+		done, err = maintain.ForgetText(ctx, p, []string{pattern}, isRegexp, false)
 		return err
 	})
 	return done

@@ -119,7 +119,7 @@ func TestForgetWindows(t *testing.T) {
 				if how == "path" {
 					done, err = maintain.Forget(ctx, p, []string{file}, false)
 				} else {
-					done, err = maintain.ForgetText(ctx, p, hidden, false, false)
+					done, err = maintain.ForgetText(ctx, p, []string{hidden}, false, false)
 				}
 				if err != nil || !done.Found() || done.Pending != "" {
 					t.Errorf("%+v, %v", done, err)

@@ -67,6 +67,22 @@ func NewFlagSet(name string) *pflag.FlagSet {
 	return f
 }
 
+// Parse reads a command line into the flags. One that takes a single value and is given a second, different one is refused,
+// since the first would be dropped without a word. Errors: those of pflag, *UsageError.
+func Parse(f *pflag.FlagSet, args []string) error {
+	return f.ParseAll(args, func(flag *pflag.Flag, value string) error {
+		before, given := flag.Value.String(), flag.Changed
+		if err := f.Set(flag.Name, value); err != nil {
+			return err
+		}
+		_, isList := flag.Value.(pflag.SliceValue)
+		if now := flag.Value.String(); given && !isList && flag.Value.Type() != "bool" && now != before {
+			return Usagef("--%s takes one value, and has two: %s and %s", flag.Name, Quote(before), Quote(now))
+		}
+		return nil
+	})
+}
+
 // NotEmpty refuses the first of the flags that has an empty value: mostly a script's unset variable.
 func (c *Call) NotEmpty(flags ...string) error {
 	for _, name := range flags {

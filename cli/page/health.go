@@ -28,7 +28,7 @@ func (s *space) health(ctx context.Context, _ web.Args) (any, error) {
 	}
 	out := healthView{Status: report.ViewStatus(st, s.P.Settings()), Coverage: []rows.ProblemView{}}
 	agents := report.ViewAgents(s.C.Env, s.P.Root())
-	out.Agents, out.Called = report.AgentsText(agents), len(report.Calling(agents)) > 0
+	out.Agents, out.Called = report.AgentsText(s.C.Out, agents, st.Generic), len(report.Calling(agents)) > 0 || st.Generic != nil
 	if st.Last != nil {
 		var all []problem.Problem
 		if all, err = inspect.Coverage(ctx, s.P, st.Last.Checkpoint); err != nil {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"strings"
+	"time"
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/registration"
@@ -94,11 +95,17 @@ func Calling(agents []AgentView) (out []string) {
 	return out
 }
 
-// AgentsText is one line about all agents that are used here.
-func AgentsText(agents []AgentView) string {
+// AgentsText is one line about all agents that are used here. generic is Status.Generic: a script that calls hook generic
+// is registered nowhere.
+func AgentsText(o *app.Output, agents []AgentView, generic *time.Time) string {
 	text := strings.Join(Calling(agents), ", ")
-	if text == "" {
+	if text == "" && generic == nil {
 		text = "none registered: only rewind save takes checkpoints"
+	} else if text == "" {
+		text = "none registered"
+	}
+	if generic != nil {
+		text += "; a script calls rewind hook generic, last checkpoint " + app.Ago(o, *generic)
 	}
 	for _, s := range []struct {
 		state registration.AgentState

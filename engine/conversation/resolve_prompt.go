@@ -68,8 +68,15 @@ func FindPrompt(ctx context.Context, p *project.Project, s *session.Chosen, n in
 }
 
 // nthPrompt counts a session's prompt checkpoints, where its conversation cannot
-// be read.
+// be read; n counts from 1. Errors: *project.NoCheckpointError.
 func nthPrompt(ctx context.Context, p *project.Project, spec string, n int, s *session.Chosen) (found project.Listed, err error) {
+	few := func(have int) error {
+		e := &transcript.FewPromptsError{Asked: n, Have: have}
+		return &project.NoCheckpointError{Spec: spec, Reason: e.Error(), Fewer: true, Have: have}
+	}
+	if n < 1 {
+		return found, few(0)
+	}
 	err = p.Query(ctx, func(db *manifest.DB) error {
 		count := 0
 		var said []string
@@ -97,8 +104,7 @@ func nthPrompt(ctx context.Context, p *project.Project, spec string, n int, s *s
 		if count == n {
 			return nil
 		}
-		few := &transcript.FewPromptsError{Asked: n, Have: count}
-		return &project.NoCheckpointError{Spec: spec, Reason: few.Error(), Fewer: true, Have: count}
+		return few(count)
 	})
 	return found, err
 }

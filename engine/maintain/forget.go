@@ -139,6 +139,9 @@ func forget(ctx context.Context, p *project.Project, dryRun bool, begin func(*co
 // ForgetCheckpoint removes one checkpoint; no byte of what it alone has stays. It cannot be undone. Errors: those of Forget;
 // *RefusedError also for one that is pinned, named, needed or the last.
 func ForgetCheckpoint(ctx context.Context, p *project.Project, id manifest.CheckpointID, dryRun bool) (*Forgotten, error) {
+	if id == (manifest.CheckpointID{}) { // for a sweep that is no checkpoint in particular
+		return nil, &project.NoCheckpointError{Reason: "there is none to forget"}
+	}
 	result := &Forgotten{DryRun: dryRun, Checkpoint: id, Checkpoints: 1}
 	if !dryRun {
 		unlock, err := forgetting(ctx, p)

@@ -17,28 +17,31 @@ import (
 // MinForgetText is the shortest literal text, in bytes, that is forgotten: a shorter one is everywhere.
 const MinForgetText = 4
 
-// ForgetText marks a text out of all that the store holds of conversations: transcripts and the
+// ForgetText marks texts out of all that the store holds of conversations: transcripts and the
 // files beside them, prompts, descriptions, and plain copies of transcripts. The name of a checkpoint, or of a
-// branch, that has it is taken away; what had a name is pinned instead. pattern is a
-// literal text, or a regular expression (RE2). A mark has the length of what it replaces,
-// so that forks still load. The agents' own files stay; those that hold it are in
+// branch, that has one is taken away; what had a name is pinned instead. The patterns are
+// literal texts, or regular expressions (RE2). A mark has the length of what it replaces,
+// so that forks still load. The agents' own files stay; those that hold one are in
 // Still. Errors: *RefusedError for a text that is too short, and those of Forget.
-func ForgetText(ctx context.Context, p *project.Project, pattern string, isRegexp, dryRun bool) (*Forgotten, error) {
-	if !isRegexp {
-		if len(pattern) < MinForgetText {
-			return nil, &project.RefusedError{What: "the text is too short: it needs at least 4 bytes", Next: "use a longer one"}
+func ForgetText(ctx context.Context, p *project.Project, patterns []string, isRegexp, dryRun bool) (*Forgotten, error) {
+	var mark textMark
+	for _, pattern := range patterns {
+		if !isRegexp {
+			if len(pattern) < MinForgetText {
+				return nil, &project.RefusedError{What: "the text is too short: it needs at least 4 bytes", Next: "use a longer one"}
+			}
+			pattern = regexp.QuoteMeta(pattern)
 		}
-		pattern = regexp.QuoteMeta(pattern)
-	}
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return nil, err
-	}
-	if re.MatchString("") {
-		return nil, &project.RefusedError{What: "the pattern matches the empty string", Next: "use a longer one"}
+		re, err := regexp.Compile(pattern)
+		if err != nil {
+			return nil, err
+		}
+		if re.MatchString("") {
+			return nil, &project.RefusedError{What: "the pattern matches the empty string", Next: "use a longer one"}
+		}
+		mark = append(mark, re)
 	}
 	return forget(ctx, p, dryRun, func(tx *commit.Tx, said *LogState) (amender, error) {
-		mark := textMark{re}
 		return &textForgetter{conversations: newConversations(ctx, p, tx, said, mark, dryRun), mark: mark}, nil
 	})
 }

@@ -5,15 +5,16 @@ import (
 	"encoding/json"
 	"iter"
 	"regexp"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
 	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
-// textMark removes a text from messages: each match is replaced by as many
-// bytes of a mark, so that JSON stays JSON and every offset what it was.
-type textMark struct{ pattern *regexp.Regexp }
+// textMark removes texts from messages: each match of one of the patterns is replaced by as many
+// bytes of a mark, so that JSON stays JSON and every offset what it was. Matches may overlap.
+type textMark []*regexp.Regexp
 
 // markLevels is how often a text may be escaped: a tool's JSON in a string of a string.
 const markLevels = 4
@@ -79,7 +80,7 @@ func (m textMark) json(line []byte) (n int) {
 			for i < len(line) && bytes.IndexByte([]byte("+-.eE0123456789"), line[i]) >= 0 {
 				i++
 			}
-			if m.pattern.Match(line[from:i]) {
+			if slices.ContainsFunc(m, func(re *regexp.Regexp) bool { return re.Match(line[from:i]) }) {
 				n++
 				for j := from; j < i; j++ {
 					line[j] = '1' // a number it stays
@@ -97,9 +98,11 @@ func (m textMark) text(raw []byte, level int) (n int) {
 	d := decodedText{text: raw}
 	for at := 0; at < markLevels; at++ {
 		if at >= level {
-			for _, hit := range m.pattern.FindAllIndex(d.text, -1) {
-				if hit[0] < hit[1] {
-					ranges = append(ranges, [2]int{d.from(hit[0]), d.to(hit[1] - 1)})
+			for _, re := range m {
+				for _, hit := range re.FindAllIndex(d.text, -1) {
+					if hit[0] < hit[1] {
+						ranges = append(ranges, [2]int{d.from(hit[0]), d.to(hit[1] - 1)})
+					}
 				}
 			}
 		}

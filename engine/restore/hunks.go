@@ -129,6 +129,9 @@ func (f *FileHunks) cut(w *inspect.DiffWriter, d inspect.FileDiff) error {
 // Errors are those of Restore, and *ChangedSinceError.
 func RestoreHunks(ctx context.Context, p *project.Project, o Options, choices []HunkChoice) (*Restored, error) {
 	o.Half, o.Prompt = conversation.CodeOnly, 0
+	if err := isTarget(o.Checkpoint); err != nil {
+		return nil, err
+	}
 	more := len(o.Paths) > 0
 	seen := map[string]*manifest.Entry{}
 	paths := make([]string, 0, len(choices))

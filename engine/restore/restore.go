@@ -96,7 +96,7 @@ func (e *DeclinedError) Error() string { return "nothing was changed" }
 // Nothing is lost by it: Undo takes it back. If it returns an error, the
 // tree and the conversation are as they were. Errors: *BusyError, *NoPathError,
 // *OutsideError, *DeclinedError, *PlanChangedError, *treeio.AbortedError, *NoConversationError
-// where only the conversation was to move, *AgentRunningError.
+// where only the conversation was to move, *AgentRunningError, *project.NoCheckpointError.
 func Restore(ctx context.Context, p *project.Project, o Options) (*Restored, error) {
 	if o.Prompt > 0 {
 		l, err := conversation.ResolvePrompt(ctx, p, "prompt~"+strconv.Itoa(o.Prompt), o.Prompt, o.Session.ID)
@@ -123,11 +123,22 @@ func Restore(ctx context.Context, p *project.Project, o Options) (*Restored, err
 			r.Op.Checkpoint, r.target = c.ID, c
 			return nil, nil
 		}
+		if err := isTarget(c); err != nil {
+			return nil, err
+		}
 		if err := r.pathsExist(c.Root); err != nil {
 			return nil, err
 		}
 		return r.planTo(c)
 	})
+}
+
+// isTarget refuses the zero value of a checkpoint, whose tree would be an empty one: it was not found.
+func isTarget(c manifest.Checkpoint) error {
+	if c.ID == (manifest.CheckpointID{}) {
+		return &project.NoCheckpointError{Reason: "there is none to restore to"}
+	}
+	return nil
 }
 
 // Run is one call of the restore family, from the tree lock to the

@@ -40,6 +40,7 @@ type Status struct {
 	LastHookError         *project.HookError // nil: none, or a hook succeeded since
 	Outsiders             []hook.Outsider    // sessions that work here and are captured elsewhere
 	Strays                []maintain.Stray   // what lies in the store's directory and is not the store's
+	Generic               *time.Time         // when the newest checkpoint for an event of hook generic was taken; nil: none is known
 	Forgetting            *time.Time         // since when bytes wait that were forgotten; nil: none do
 }
 
@@ -69,6 +70,9 @@ func Of(ctx context.Context, p *project.Project) (*Status, error) {
 		}
 	}
 	if err := p.Query(ctx, func(db *manifest.DB) (err error) {
+		if s.Generic, err = lastGeneric(db); err != nil {
+			return err
+		}
 		s.Checkpoints, s.Safety, err = db.Count()
 		return err
 	}); err != nil {
@@ -103,6 +107,22 @@ func Of(ctx context.Context, p *project.Project) (*Status, error) {
 	}
 	s.Gone, err = stores.Gone(ctx, p.Env, 0)
 	return s, err
+}
+
+// genericDepth bounds the checkpoints, the newest first, that lastGeneric looks at: a status must not read a whole store.
+const genericDepth = 500
+
+// lastGeneric is the time of the newest checkpoint that a script of docs/GENERIC.md caused, nil for none.
+func lastGeneric(db *manifest.DB) (*time.Time, error) {
+	for c, err := range db.Checkpoints(manifest.Query{Limit: genericDepth}) {
+		if err != nil {
+			return nil, err
+		}
+		if c.Agent == "generic" {
+			return &c.Time, nil
+		}
+	}
+	return nil, nil
 }
 
 // orphans are the stores of this account whose root is no longer there.

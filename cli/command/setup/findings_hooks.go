@@ -19,13 +19,13 @@ import (
 
 // ofHooks are the states in which agents would not call us, or not
 // always. try runs each registered line, as an agent would but with nothing in
-// its environment.
-func (l *findings) ofHooks(ctx context.Context, env account.Env, root string, try bool) {
+// its environment. generic: a script calls rewind hook generic, which takes no registration.
+func (l *findings) ofHooks(ctx context.Context, env account.Env, root string, try, generic bool) {
 	add := func(severity, cure, message string) {
 		*l = append(*l, finding{Severity: severity, Area: "hooks", Message: message, Cure: cure})
 	}
 	agents := registration.AgentsOf(env, root)
-	registered := len(registration.RegisteredAgents(env, root)) > 0
+	registered := generic || len(registration.RegisteredAgents(env, root)) > 0
 	lines := map[string]bool{}
 	used := false
 	for i := range agents {

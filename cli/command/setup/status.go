@@ -67,7 +67,7 @@ func NewStatus() *app.Command {
 			}
 			printStatus(c.Out, st, p.Settings(), agents)
 			var hooks findings
-			hooks.ofHooks(ctx, c.Env, p.Root(), false)
+			hooks.ofHooks(ctx, c.Env, p.Root(), false, st.Generic != nil)
 			for _, f := range hooks.inOne() {
 				c.Out.Warn("%s", f.Message)
 				if f.Cure != "" {
@@ -98,7 +98,7 @@ func printStatus(o *app.Output, st *status.Status, set *settings.Settings, agent
 	field("project", "%s", app.Escape(st.Root))
 	field("store", "%s (%s)", app.Escape(st.Store), st.Mode)
 	field("tier", "%s (%s)", app.Escape(set.Tier), app.Escape(report.TierSource(set)))
-	field("agents", "%s", app.Escape(report.AgentsText(agents)))
+	field("agents", "%s", app.Escape(report.AgentsText(o, agents, st.Generic)))
 	if slices.ContainsFunc(agents, func(a report.AgentView) bool {
 		return a.Agent == string(hookio.Droid) && a.State == registration.AgentRegistered
 	}) {

@@ -95,9 +95,11 @@ func runValidate(ctx context.Context, c *app.Call) error {
 	v.Findings.ofSettings(set, warnings)
 	v.Findings.ofModes(c.Env.AccountDir(), store)
 	v.Findings.ofOlder(c.Env.Home)
+	generic := false // a script calls hook generic
 	if p != nil {
 		v.Findings.ofSave(p)
 		st, err := status.Of(ctx, p)
+		generic = err == nil && st.Generic != nil
 		if err != nil {
 			if ctx.Err() != nil {
 				return err
@@ -128,7 +130,7 @@ func runValidate(ctx context.Context, c *app.Call) error {
 			return sessionFileView{SessionID: f.Session, Agent: f.Agent, Path: f.Path, State: string(f.State)}
 		})
 	}
-	v.Findings.ofHooks(ctx, c.Env, root, true)
+	v.Findings.ofHooks(ctx, c.Env, root, true, generic)
 	v.Completed = registration.CompletedViews(c.Env)
 	v.OK = true
 	for i := range v.Findings {

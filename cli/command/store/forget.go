@@ -59,22 +59,24 @@ func NewForget() *app.Command {
 			fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask; required without a terminal")
 			fs.BoolVarP(&f.dryRun, "dry-run", "n", false, "print what would be removed, and remove nothing")
 			app.GlobFlag(fs, &glob)
-			fs.StringVar(&f.text, "text", "", "redact this `pattern` in conversations")
+			fs.StringArrayVar(&f.texts, "text", nil, "redact this `pattern` in conversations; may be repeated")
 			fs.BoolVar(&f.isRegexp, "regexp", false, "the text is a regular expression (RE2)")
 			fs.StringVar(&chosen, "checkpoint", "", "remove this `checkpoint`")
 		},
 		Run: func(ctx context.Context, c *app.Call) error {
 			paths := len(c.Paths) > 0 || glob
 			switch {
-			case f.isRegexp && f.text == "":
+			case f.isRegexp && len(f.texts) == 0:
 				return app.Usagef("--regexp needs --text")
-			case f.text != "" && paths:
+			case slices.Contains(f.texts, ""):
+				return app.Usagef("--text is an empty string")
+			case len(f.texts) > 0 && paths:
 				return app.Usagef("--text takes no paths")
-			case c.Flags.Changed("checkpoint") && (paths || f.text != ""):
+			case c.Flags.Changed("checkpoint") && (paths || len(f.texts) > 0):
 				return app.Usagef("--checkpoint takes neither paths nor --text")
 			case c.Flags.Changed("checkpoint"):
 				return forgetCheckpoint(ctx, c, f, chosen)
-			case f.text != "":
+			case len(f.texts) > 0:
 				return forgetText(ctx, c, f)
 			case len(c.Paths) == 0:
 				return &app.UsageError{Msg: "too few arguments: what is to be forgotten is missing", Hint: "rewind forget -- path…"}
@@ -86,7 +88,7 @@ func NewForget() *app.Command {
 
 type forgetFlags struct {
 	yes, dryRun, isRegexp bool
-	text                  string
+	texts                 []string
 }
 
 func forgetPaths(ctx context.Context, c *app.Call, f forgetFlags, glob bool) error {
@@ -110,26 +112,29 @@ func forgetPaths(ctx context.Context, c *app.Call, f forgetFlags, glob bool) err
 }
 
 func forgetText(ctx context.Context, c *app.Call, f forgetFlags) error {
-	if !f.isRegexp && len(f.text) < maintain.MinForgetText {
-		return app.Usagef("the text of --text is too short: it needs at least %d bytes", maintain.MinForgetText)
-	}
-	if f.isRegexp {
-		if _, err := regexp.Compile(f.text); err != nil {
-			return app.Usagef("%q is not a pattern: %s", f.text, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	for _, text := range f.texts {
+		if !f.isRegexp && len(text) < maintain.MinForgetText {
+			return app.Usagef("the text of --text is too short: it needs at least %d bytes", maintain.MinForgetText)
+		}
+		if !f.isRegexp {
+			continue
+		}
+		if _, err := regexp.Compile(text); err != nil {
+			return app.Usagef("%q is not a pattern: %s", text, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		}
 	}
 	p, err := c.Open(ctx)
 	if err != nil {
 		return err
 	}
-	if err := mayForget(c, f, "This redacts the text in every stored conversation and cannot be undone. Continue?"); err != nil {
+	if err := mayForget(c, f, "This redacts "+app.ByCount(len(f.texts), "the text", "the texts")+" in every stored conversation and cannot be undone. Continue?"); err != nil {
 		return err
 	}
-	done, err := maintain.ForgetText(ctx, p, f.text, f.isRegexp, f.dryRun)
+	done, err := maintain.ForgetText(ctx, p, f.texts, f.isRegexp, f.dryRun)
 	return f.print(ctx, c, p, done, err, func() {
 		verb := app.Did(f.dryRun, "Redacted", "Would redact")
 		if done.Texts == 0 {
-			c.Out.Summary("No stored conversation contains it.")
+			c.Out.Summary("No stored conversation contains %s.", app.ItOrThem(len(f.texts)))
 		} else {
 			c.Out.Summary("%s %s in %s.", verb, app.Plural(done.Texts, "occurrence", "occurrences"), app.Plural(done.Checkpoints, "checkpoint", "checkpoints"))
 		}
