@@ -13,6 +13,7 @@ type builder struct {
 	turns   []*window
 	open    map[source][]*window
 	running map[source][]*window // of those that are open, the ones that have no end so far
+	ended   map[source]*window   // whose end was reported last
 	sources map[source][]source  // that have open windows, by their main ones
 	turn    map[source]*window
 	last    map[source]time.Time
@@ -42,7 +43,7 @@ type lineKey struct {
 
 func newBuilder() *builder {
 	return &builder{told: map[toolOf]bool{}, edits: map[string]bool{}, agents: map[string]bool{}, lastSeq: map[source]uint64{}, open: map[source][]*window{},
-		running: map[source][]*window{}, sources: map[source][]source{}, turn: map[source]*window{}, last: map[source]time.Time{}, tells: map[source]bool{},
+		running: map[source][]*window{}, ended: map[source]*window{}, sources: map[source][]source{}, turn: map[source]*window{}, last: map[source]time.Time{}, tells: map[source]bool{},
 		prompt: map[source]Work{}, within: map[string]Work{}, texts: map[string]string{}, seen: map[lineKey]bool{}}
 }
 
@@ -57,6 +58,9 @@ func (b *builder) add(l line) {
 	b.ask(&l)
 	switch l.edge {
 	case opens:
+		if slices.ContainsFunc(b.running[of], func(w *window) bool { return w.closed == 0 && w.reported(&l, w.Start) }) {
+			break
+		}
 		b.pause(of, l, loose)
 		if l.kind == none {
 			break
@@ -145,6 +149,10 @@ func (b *builder) close(of source, l line, loose bool) {
 		}
 	}
 	if at < 0 {
+		if w := b.ended[of]; w != nil && w.reported(&l, w.End) {
+			w.end(l, loose)
+			return
+		}
 		b.pause(of, l, loose)
 		if l.kind == none {
 			return
@@ -167,19 +175,28 @@ func (b *builder) close(of source, l line, loose bool) {
 	if w.kind == edit && l.kind == none && !l.old {
 		w.failed = true
 		w.end(l, loose)
-		b.open[of] = slices.Delete(open, at, at+1)
+		b.open[of], b.ended[of] = slices.Delete(open, at, at+1), w
 		return
 	}
 	w.doubtful = false
 	if w.background = w.background || l.background; !w.background {
 		w.end(l, loose)
-		b.open[of] = slices.Delete(open, at, at+1)
+		b.open[of], b.ended[of] = slices.Delete(open, at, at+1), w
 	}
 	for _, f := range l.files {
 		if !slices.Contains(w.files, f) {
 			w.files = append(w.files, f)
 		}
 	}
+}
+
+// reported reports whether a line repeats what a line at a time said of the call: where hooks are registered twice, both run.
+// Two calls without ids of the same words that begin at the same time are one, which lasts until the later one's end.
+func (w *window) reported(l *line, at time.Time) bool {
+	if w.Call != l.Call || w.Tool != l.Tool || w.PromptID != l.PromptID {
+		return false
+	}
+	return l.Call != "" || w.Summary == l.Summary && l.Start.Sub(at).Abs() <= together
 }
 
 // miss takes a line of doubt: in front of a call's end it says what could not be looked at, behind it what others changed, too.

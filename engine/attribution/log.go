@@ -107,7 +107,12 @@ func (a *Attribution) build() {
 	}
 	var lines []line
 	var before time.Time
+	leaves := map[source]bool{} // sessions whose calls leave lines
 	for _, p := range a.points {
+		if p.c.Windows == "" && (p.c.Kind == manifest.PreTool || p.c.Kind == manifest.PostTool) && leaves[source{p.c.Agent, p.c.Session, ""}] {
+			before = p.time
+			continue // an earlier checkpoint, of the call's other hook or of another session, took its line along
+		}
 		first := len(lines)
 		lines = append(lines, linesWith(p.c)...)
 		for i := range lines[first:] {
@@ -116,8 +121,9 @@ func (a *Attribution) build() {
 				b.told[toolOf{l.Agent, l.Tool}] = true
 				b.edits[l.Agent] = b.edits[l.Agent] || l.kind == edit
 			}
-			if (l.edge == opens || l.edge == closes) && l.kind != none && !l.old {
-				b.agents[l.Agent] = true
+			if (l.edge == opens || l.edge == closes) && !l.old {
+				leaves[l.source().main()] = true
+				b.agents[l.Agent] = b.agents[l.Agent] || l.kind != none
 			}
 		}
 		before = p.time

@@ -72,7 +72,8 @@ func windowOf(t *testing.T, text string) manifest.Window {
 }
 
 // checkpointOf reads "10 pre#1: lines… | f=7.5 g=8": a checkpoint at 10 s, before call 1, with the lines that it
-// took along and the times of what changed. "10 removed:" is one of which those before it were removed.
+// took along and the times of what changed. "10 removed:" is one of which those before it were removed, and
+// "10 pre a+Bash#1:" one before session a's call 1, whose line it need not have.
 func checkpointOf(t *testing.T, seq uint64, text string) *point {
 	head, rest, _ := strings.Cut(text, ":")
 	lines, changed, _ := strings.Cut(rest, "|")
@@ -85,7 +86,11 @@ func checkpointOf(t *testing.T, seq uint64, text string) *point {
 	if kind == "removed" {
 		c.Parent = manifest.CheckpointID{1}
 	}
-	if name, call, ok := strings.Cut(kind, "#"); ok {
+	if name, call, ok := strings.Cut(kind, " "); ok {
+		w := windowOf(t, call+"@0")
+		c.Kind = map[string]manifest.CheckpointKind{"pre": manifest.PreTool, "post": manifest.PostTool}[name]
+		c.Agent, c.Session, c.Tool, c.ToolUseID = w.Agent, w.Session, w.Tool, w.Call
+	} else if name, call, ok := strings.Cut(kind, "#"); ok {
 		c.Kind = map[string]manifest.CheckpointKind{"pre": manifest.PreTool, "post": manifest.PostTool, "prompt": manifest.Prompt}[name]
 		if name != "prompt" {
 			c.ToolUseID = call
@@ -236,6 +241,36 @@ func TestRule(t *testing.T) {
 			}
 			n := len(a.points)
 			if got := says(a.madeBy(path, a.points[n-2], a.points[n-1], file, there(!c.gone))); got != c.want {
+				t.Errorf("%s\nnot %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestHeardTwice: where hooks are registered twice, each event of a call is heard of twice. It is one call.
+func TestHeardTwice(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		log  []string
+		want string
+	}{
+		{"it wrote, and has no id", []string{"0:", "10: a+Bash@4 a+Bash@4.01 a-Bash@6 a-Bash@6.01 | f=5"}, "shell: a Bash or you"},
+		{"it wrote", []string{"0:", "10: a+Bash#1@4 a+Bash#1@4.01 a-Bash#1@6 a-Bash#1@6.01 | f=5"}, "shell: a Bash#1 or you"},
+		{"an edit", []string{"0:", "10: a+Edit#1(f)@4 a+Edit#1(f)@4.01 a-Edit#1(f)@6 a-Edit#1(f)@6.01 | f=5"}, "declared: a Edit#1"},
+		{"another call of the same words", []string{"0:", "10: a+Bash@4 a-Bash@4.4 a+Bash@4.5 a-Bash@6 | f=5"}, "shell: a Bash or a Bash or you"},
+		{"two calls of the same words at once", []string{"0:", "10: a+Bash@4 a+Bash@4.5 a-Bash@5 a-Bash@9 | f=8"}, "shell: a Bash or a Bash or you"},
+		{"each event has a checkpoint, the first of which took both lines", []string{"0:", "4.02 pre a+Bash: a+Bash@4 a+Bash@4.01", "4.03 pre a+Bash:", "10: a-Bash@5 a-Bash@5.01 | f=8"}, "shared: you or a Bash"},
+		{"so, with an id", []string{"0:", "4.02 pre a+Bash#1: a+Bash#1@4 a+Bash#1@4.01", "4.03 pre a+Bash#1:", "10: a-Bash#1@5 a-Bash#1@5.01 | f=8"}, "shared: you or a Bash#1"},
+		{"another session's checkpoint took its line", []string{"0:", "4 pre b+Edit#2: a+Bash#1@3.9 b+Edit#2(g)@3.95", "4.03 pre a+Bash#1:", "10: a-Bash#1@5 b-Edit#2(g)@5 | f=8"}, "shared: you or a Bash#1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := &Attribution{}
+			for i, text := range c.log {
+				a.points = append(a.points, checkpointOf(t, uint64(10*(i+1)), text))
+			}
+			a.build()
+			n := len(a.points)
+			if got := says(a.madeBy("f", a.points[n-2], a.points[n-1], file, file)); got != c.want {
 				t.Errorf("%s\nnot %s", got, c.want)
 			}
 		})

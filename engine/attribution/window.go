@@ -55,6 +55,9 @@ func (w *Work) source() source { return source{w.Agent, w.Session, w.Subagent} }
 // unending is how long a window lasts of whose session nothing was heard any more.
 const unending = time.Hour
 
+// together is how far apart the two hooks of one event begin at most, where hooks are registered twice.
+const together = time.Second
+
 // window is a call from its first event to its last.
 type window struct {
 	Work
