@@ -252,8 +252,8 @@ func linesOf(windows []manifest.Window, seq uint64) []line {
 	return lines
 }
 
-// changed is when the path was written last, as the look saw it; zero where that is not known.
-// What is in a directory that was moved keeps its time: then that of the directory counts.
+// changed is when the path was written last, as the look saw it; zero where that is not known. What is in a directory that
+// was moved keeps its time, which is before lo, the time of the look before: then that of the directory counts.
 func (p *point) changed(path string, lo time.Time) time.Time {
 	if p.at == nil && p.c != nil && p.c.Changed != "" {
 		p.at = map[string]time.Time{}
@@ -263,7 +263,7 @@ func (p *point) changed(path string, lo time.Time) time.Time {
 		}
 	}
 	at := p.at[path]
-	for dir := path; !at.IsZero() && lastTick(at).Before(lo.Add(-early)); {
+	for dir := path; !at.IsZero() && lastTick(at).Before(lo); {
 		i := strings.LastIndexByte(dir, '/')
 		if i < 0 {
 			break

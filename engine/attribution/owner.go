@@ -277,7 +277,7 @@ func (a *Attribution) madeBy(path string, from, to *point, old, new *manifest.En
 		s.from = a.commit(from.seq, -1)
 	}
 	if t := to.touch; t != nil {
-		s.to, s.at = a.commit(to.seq, +1), to.changed(path, s.lo)
+		s.to, s.at = a.commit(to.seq, +1), to.changed(path, s.lo.Add(-early))
 		by := &Work{Agent: t.Agent, Session: t.Session, Subagent: t.Subagent, PromptID: t.PromptID, Tool: t.Tool, Call: t.Call, Start: t.Time, End: t.Time}
 		if !t.After {
 			s.begins = by
@@ -285,7 +285,11 @@ func (a *Attribution) madeBy(path string, from, to *point, old, new *manifest.En
 		}
 		return a.touched(s, from, t, by)
 	}
-	s.at = to.changed(path, s.lo)
+	lo := s.lo.Add(-early)
+	if old == nil && from.c != nil { // what a checkpoint did not find was written behind it, or moved: both times are the file system's
+		lo = s.lo
+	}
+	s.at = to.changed(path, lo)
 	s.begins = beginsAt(to)
 	if o, ok := a.linked(&s, new); ok {
 		return o

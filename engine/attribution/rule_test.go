@@ -304,6 +304,8 @@ func TestDirectory(t *testing.T) {
 		{"another's edit in it, later", "10: a+Edit#1(d/f)@4 a-Edit#1(d/f)@5 b+Edit#2(d/g)@6 b-Edit#2(d/g)@7 | d=6.5 d/f=4.5 d/g=6.5", "d", nil, directory, "declared: a Edit#1"},
 		{"another's command, later", "10: a+Edit#1(d/f)@4 a-Edit#1(d/f)@5 b+Bash#2@6 b-Bash#2@7 | d=6.5 d/f=4.5 d/g=6.5", "d", nil, directory, "declared: a Edit#1"},
 		{"another's command, before", "10: b+Bash#2@2 b-Bash#2@3 a+Edit#1(d/f)@4 a-Edit#1(d/f)@5 | d=4.5 d/f=4.5", "d", nil, directory, "shared: a Edit#1 or b Bash#2 or you"},
+		{"a file that was moved with it, and written right before the look", "10: a+Bash#1@4 a-Bash#1@6 | d=5 d/f=-0.005", "d/f", nil, file, "shell: a Bash#1 or you"},
+		{"a file that was there, written in the tick of the look", "10: a+Bash#1@4 a-Bash#1@6 | d=5 d/f=-0.005", "d/f", file, file, "outside: you"},
 		{"an edit that failed", "10: a+Edit#1(d/f)@4 a-#1@6 | d=8", "d", nil, directory, "outside: you"},
 		{"an edit that may have been refused", "20: a>p@1 a+Edit#1(d/f)@4 a>q@9 | d=7", "d", nil, directory, "shared: a Edit#1 or you"},
 	} {
