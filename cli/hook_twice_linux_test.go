@@ -66,3 +66,29 @@ func TestHooksRegisteredTwice(t *testing.T) {
 		}
 	}
 }
+
+// The first call of a turn whose prompt no hook reported is one call, also where both of its hooks report it.
+func TestFirstCallHeardTwice(t *testing.T) {
+	l := newHookLab(t)
+	l.write("a.txt", "0\n")
+	l.rewind("init")
+	l.fireTwice("SessionStart", "source", "startup")
+	at := ""
+	for n := range 6 {
+		id := fmt.Sprint(n)
+		l.write("mine.txt", id+"\n")
+		l.say(at, "u"+id, "user", "prompt "+id, `,"promptId":"p`+id+`"`)
+		call := []any{"prompt_id", "p" + id, "tool_name", "Bash", "tool_use_id", "t" + id, "tool_input", shellInput("make all")}
+		l.fireTwice("PreToolUse", call...)
+		l.write("a.txt", id+"\n")
+		l.fireTwice("PostToolUse", call...)
+		at = "a" + id
+		l.say("u"+id, at, "assistant", "done", "")
+		l.fireTwice("Stop")
+		l.rewind("restore", "prompt~1", "--code-only")
+		if got, err := os.ReadFile(filepath.Join(l.root, "mine.txt")); err != nil || string(got) != id+"\n" {
+			t.Fatalf("turn %s: %q, %v", id, got, err)
+		}
+		l.rewind("undo")
+	}
+}

@@ -26,6 +26,8 @@ type Options struct {
 	// What there must be for a record: another tree than that of the newest
 	// checkpoint, new messages in the conversation; either, if both are asked for.
 	OnlyIfChanged, OnlyIfSaid bool
+	// Own asks for a record also where the newest checkpoint, with the same tree, is of another session than By's.
+	Own bool
 
 	// ID is that of the checkpoint, where it was given out before it was taken; zero: a new one.
 	ID manifest.CheckpointID
@@ -163,7 +165,7 @@ func (c *Captured) commit(ctx context.Context, o TakeOptions, again bool) (*Save
 		if err != nil {
 			return nil, err
 		}
-		due := parent == nil || o.OnlyIfChanged && parent.Root != c.Root()
+		due := parent == nil || o.OnlyIfChanged && parent.Root != c.Root() || o.Own && (parent.Session != o.By.Session || parent.Agent != o.By.Agent)
 		if !due && o.OnlyIfSaid {
 			said, err := c.conversation(ctx, o.By)
 			if err != nil {

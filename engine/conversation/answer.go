@@ -26,11 +26,11 @@ func AwaitAnswer(ctx context.Context, t Trigger) {
 	}
 }
 
-// AskedSince reports whether the trigger's transcript has a prompt behind what is known of it, and how far that was looked for.
-func AskedSince(t Trigger, held *account.HeldConversation) (seen int64, asked bool) {
+// AskedSince counts the prompts of the trigger's transcript behind what is known of it, and says how far it looked.
+func AskedSince(t Trigger, held *account.HeldConversation) (seen int64, asked int) {
 	agent := transcript.Agent(t.Agent)
 	if held == nil || t.Transcript == "" || !transcript.Supported(agent) {
-		return 0, false
+		return 0, 0
 	}
 	return transcript.Asked(agent, t.Transcript, held.Seen)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // due reports whether the tier takes a checkpoint at the event. The first change after a restore is
@@ -20,7 +21,7 @@ func (c *Call) due() (bool, error) {
 		// Where several sessions work side by side, each shell command is between two checkpoints: otherwise it would
 		// not be known later which of them changed what. A tier that has none before shell commands has none after them.
 		return c.Event.Moment == settings.PostShell && set.FiresAt(settings.PreShell) && c.othersActive(), nil
-	case !c.heldBack(set), c.unreported():
+	case c.unreported(), !c.heldBack(set):
 		return true, nil
 	}
 	return afterRestore(c.Project)
@@ -52,12 +53,17 @@ func (c *Call) heldBack(set *settings.Settings) bool {
 // for prompts, or it was killed. No checkpoint is between the person's work before that prompt and the agent's.
 func (c *Call) unreported() bool {
 	by, s := &c.Event.By, &c.session
-	if by.PromptID != "" && by.PromptID == s.PromptID || by.PromptID == "" && s.Prompted.After(s.Stopped) {
-		return false // the line of a prompt is written after its hook has run
+	if c.Event.Kind != manifest.PreTool || by.PromptID != "" && by.PromptID == s.PromptID {
+		return false
 	}
-	var asked bool
-	c.seen, asked = conversation.AskedSince(*by, s.Held)
-	return asked
+	seen, asked := conversation.AskedSince(*by, s.Held)
+	if by.PromptID == "" && s.Prompted.After(s.Stopped) && (s.Held == nil || promptKey("", s.Held.Prompt) != s.Prompt) {
+		if asked--; asked <= 0 { // the line of the prompt of which a hook told is written after the hook has run
+			return false
+		}
+	}
+	c.seen = seen
+	return asked > 0
 }
 
 // small reports an edit that is known to be small, and of no critical file.

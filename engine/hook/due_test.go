@@ -13,6 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 func TestHeldBack(t *testing.T) {
@@ -110,7 +111,8 @@ func TestUnreported(t *testing.T) {
 		`{"type":"message","id":"e1","parentId":"u1","timestamp":"2026-11-20T12:00:01Z","message":{"role":"assistant","content":[{"type":"text","text":"done"}]}}` + "\n"
 	const prompt = `{"type":"message","id":"u2","parentId":"e1","timestamp":"2026-11-20T12:00:02Z","message":{"role":"user","content":[{"type":"text","text":"second"}]}}` + "\n"
 	const call = `{"type":"message","id":"m2","parentId":"e1","timestamp":"2026-11-20T12:00:03Z","message":{"role":"assistant","content":[{"type":"tool_use","id":"c2","name":"Edit","input":{}}]}}` + "\n"
-	held := &account.HeldConversation{Seen: int64(len(old))}
+	const third = `{"type":"message","id":"u3","parentId":"u2","timestamp":"2026-11-20T12:00:03Z","message":{"role":"user","content":[{"type":"text","text":"third"}]}}` + "\n"
+	held := &account.HeldConversation{Seen: int64(len(old)), Prompt: "first"}
 	now := time.Date(2026, 11, 20, 12, 0, 4, 0, time.UTC)
 	for _, c := range []struct {
 		name     string
@@ -128,6 +130,8 @@ func TestUnreported(t *testing.T) {
 		{"nothing is held", "", account.SessionState{}, old + prompt, false},
 		{"its hook ran", "", account.SessionState{Held: held, Stopped: now.Add(-2 * time.Second), Prompted: now.Add(-time.Second)}, old + prompt, false},
 		{"the hook of the turn before ran", "", account.SessionState{Held: held, Prompted: now.Add(-2 * time.Second), Stopped: now.Add(-time.Second)}, old + prompt, true},
+		{"its hook ran, its turn was interrupted, and a prompt came", "", account.SessionState{Held: held, Prompted: now.Add(-time.Second)}, old + prompt + third, true},
+		{"so, and the line of the first is held", "", account.SessionState{Held: held, Prompt: promptKey("", "first"), Prompted: now.Add(-time.Second)}, old + prompt, true},
 		{"its hook ran, by its id", "p2", account.SessionState{Held: held, PromptID: "p2"}, old + prompt, false},
 		{"the hook before ran, by its id, and its turn was interrupted", "p2", account.SessionState{Held: held, PromptID: "p1", Prompted: now.Add(-time.Second)}, old + prompt, true},
 	} {
@@ -137,7 +141,7 @@ func TestUnreported(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		call := Call{Event: Event{Time: now, By: conversation.Trigger{Agent: "droid", Session: "s", PromptID: c.promptID, Transcript: file}}, session: c.s}
+		call := Call{Event: Event{Kind: manifest.PreTool, Time: now, By: conversation.Trigger{Agent: "droid", Session: "s", PromptID: c.promptID, Transcript: file}}, session: c.s}
 		if got := call.unreported(); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}

@@ -39,8 +39,10 @@ func (c *Call) sessionRecord() *manifest.Session {
 
 // promptKey names a prompt: a retry has the same one, another prompt that is
 // typed while the agent works on the first has another.
-func (c *Call) promptKey() string {
-	sum := sha256.Sum256([]byte(c.Event.By.PromptID + "\x00" + c.Event.By.Prompt))
+func (c *Call) promptKey() string { return promptKey(c.Event.By.PromptID, c.Event.By.Prompt) }
+
+func promptKey(id, text string) string {
+	sum := sha256.Sum256([]byte(id + "\x00" + text))
 	return hex.EncodeToString(sum[:16])
 }
 

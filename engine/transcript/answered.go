@@ -3,7 +3,6 @@ package transcript
 import (
 	"bytes"
 	"io"
-	"slices"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
 )
@@ -46,20 +45,24 @@ func Answered(agent Agent, file string) bool {
 // maxNews is how much of what came to a transcript Asked reads.
 const maxNews = 1 << 20
 
-// Asked reports whether a transcript has a prompt of the person behind its first bytes, and through which of them it was
-// looked for.
-func Asked(agent Agent, file string, from int64) (seen int64, asked bool) {
+// Asked counts a transcript's prompts of the person behind its first bytes, and says through which of them it looked.
+func Asked(agent Agent, file string, from int64) (seen int64, asked int) {
 	f, info, err := vfs.OpenRegular(file, 0)
 	if err != nil {
-		return from, false
+		return from, 0
 	}
 	defer f.Close()
 	if info.Size() <= from {
-		return from, false
+		return from, 0
 	}
 	x, err := Read(agent, io.NewSectionReader(f, from, maxNews))
 	if err != nil {
-		return from, false
+		return from, 0
 	}
-	return from + x.Size, slices.ContainsFunc(x.Lines, func(l Line) bool { return l.Prompt && !l.Side })
+	for i := range x.Lines {
+		if l := &x.Lines[i]; l.Prompt && !l.Side {
+			asked++
+		}
+	}
+	return from + x.Size, asked
 }

@@ -90,6 +90,12 @@ func (x *Index) Before(id string) (string, error) {
 	return x.before(int(i))
 }
 
+// Call is the number of the line that holds a tool call.
+func (x *Index) Call(toolUseID string) (int, bool) {
+	i, ok := x.tool[toolUseID]
+	return int(i), ok
+}
+
 // BeforeTool returns the event before the assistant message that holds the
 // tool call: before the first of its lines, so that no part of it is left.
 func (x *Index) BeforeTool(toolUseID string) (string, error) {
