@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/PlakarKorp/go-cdc-chunkers v1.1.0
+	github.com/aws/aws-sdk-go-v2 v1.48.0
 	github.com/cespare/xxhash/v2 v2.3.0
 	github.com/clipperhouse/displaywidth v0.11.0
 	github.com/dgraph-io/badger/v4 v4.9.6
@@ -26,6 +27,7 @@ require (
 require (
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
+	github.com/aws/smithy-go v1.28.9 // indirect
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/go-logr/logr v1.4.3 // indirect

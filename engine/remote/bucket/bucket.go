@@ -26,7 +26,7 @@ type Bucket interface {
 	// the same name again is no error. The body is not changed, and not kept.
 	Put(ctx context.Context, name string, body []byte) error
 	// Get returns a whole object. The error is fs.ErrNotExist where there is none, and *TooLargeError where it has more than
-	// limit bytes.
+	// limit bytes. AWS answers *DeniedError for a missing object to who may not list.
 	Get(ctx context.Context, name string, limit int64) ([]byte, error)
 	// List returns all objects whose name begins with prefix, sorted by name. The prefix is "" or the beginning of a name.
 	List(ctx context.Context, prefix string) ([]Object, error)
