@@ -207,7 +207,11 @@ func OthersText(also, plain string, r *restore.Restored) (lines []string) {
 		verb, whose = plain, "session "
 	}
 	for _, o := range r.Others {
-		lines = append(lines, fmt.Sprintf("%s %s of %s%s:", verb, app.Plural(o.Paths, "path", "paths"), whose, app.Escape(strings.TrimSpace(o.Agent+" "+ShortSession(o.Session)))))
+		of := "of"
+		if o.Shared { // a revert of either session's work leaves it
+			of = "that may be of"
+		}
+		lines = append(lines, fmt.Sprintf("%s %s %s %s%s:", verb, app.Plural(o.Paths, "path", "paths"), of, whose, app.Escape(strings.TrimSpace(o.Agent+" "+ShortSession(o.Session)))))
 		for _, t := range app.FirstN(o.Turns, maxOtherTurns) {
 			text := "  "
 			if t.Prompt != "" {

@@ -21,6 +21,7 @@ type otherWork struct {
 	said  []byte // the end of it
 	read  bool
 	paths map[string]bool
+	sure  map[string]bool // those of which no other session, and not the person, could have made anything
 	turns map[string]*otherTurn
 }
 
@@ -47,10 +48,19 @@ func (w *otherWork) turnOf(by *attribution.Work) *otherTurn {
 	return t
 }
 
+// add notes a step that is taken for the session's; sure says that only it could have made that.
+func (w *otherWork) add(path string, sure bool) {
+	was, known := w.sure[path], w.paths[path]
+	w.paths[path] = true
+	if w.sure[path] = sure && (was || !known); !w.sure[path] {
+		delete(w.sure, path)
+	}
+}
+
 // complete makes the description of it.
 func (w *otherWork) complete() {
 	w.Files = slices.Sorted(maps.Keys(w.paths))
-	w.Paths = len(w.Files)
+	w.Paths, w.Shared = len(w.Files), len(w.sure) == 0
 	all := slices.SortedFunc(maps.Values(w.turns), func(a, b *otherTurn) int {
 		return cmp.Or(a.start.Compare(b.start), cmp.Compare(a.PromptID, b.PromptID), cmp.Compare(a.Prompt, b.Prompt))
 	})

@@ -21,6 +21,7 @@ type OtherWork struct {
 	Prompt         string      // label of its newest prompt since, "" if none is known
 	Paths          int         // that the restore changes, and this session did since
 	Files          []string    // those paths, in order
+	Shared         bool        // of each of them, somebody else could have made it
 	Turns          []OtherTurn // that they were changed in, oldest first
 	// Alone takes back what this session did since, and keeps the rest. Only where Restored.Unclear, and where its
 	// turns are known.
@@ -43,7 +44,7 @@ type RevertInstead struct {
 
 // instead is the revert of the turns that a restore goes behind; nil where they are not known, or do not lead there.
 func (r *Run) instead(out *Restored) *RevertInstead {
-	if r.answer.Unclear || r.undone {
+	if r.answer.Unclear || r.undone || r.unsure {
 		return nil
 	}
 	i := &RevertInstead{Session: r.meant(), Turns: r.turns, Some: r.Sel != nil}
@@ -117,7 +118,7 @@ func (r *Run) lookForOthers(changes []treeio.Change) error {
 	of := func(agent, session string) *otherWork {
 		w := work[session]
 		if w == nil {
-			w = &otherWork{OtherWork: OtherWork{Agent: agent, Session: session}, paths: map[string]bool{}, turns: map[string]*otherTurn{}}
+			w = &otherWork{OtherWork: OtherWork{Agent: agent, Session: session}, paths: map[string]bool{}, sure: map[string]bool{}, turns: map[string]*otherTurn{}}
 			work[session] = w
 			order = append(order, session)
 		}
@@ -190,6 +191,9 @@ func (r *Run) lookForOthers(changes []treeio.Change) error {
 	}
 	if r.answer.Unclear {
 		for i := range r.answer.Others {
+			if w := work[r.answer.Others[i].Session]; len(w.sure) < len(w.paths) {
+				continue // a revert leaves those where they are
+			}
 			if r.answer.Others[i].Alone, err = r.alone(r.answer.Others[i].Session); err != nil {
 				return err
 			}
@@ -199,10 +203,12 @@ func (r *Run) lookForOthers(changes []treeio.Change) error {
 	if len(r.answer.Others)+len(r.answer.Outside) == 0 || r.meant() == "" {
 		return nil
 	}
-	if own := work[r.meant()]; r.Sel != nil && (own == nil || len(own.paths) == 0) {
+	own := work[r.meant()]
+	if r.Sel != nil && (own == nil || len(own.paths) == 0) {
 		return nil // of these paths, nothing is its
 	}
-	if r.undone {
+	r.unsure = own != nil && len(own.sure) < len(own.paths)
+	if r.undone || r.unsure {
 		r.ownPaths(paths)
 		return nil
 	}
@@ -270,7 +276,8 @@ func (r *Run) attribute(paths map[string]bool, work map[string]*otherWork, of fu
 			person = person || s.By == nil && s.Class != attribution.Operation
 			for _, w := range whose(s, work) {
 				o := of(w.Agent, ownerOf(w))
-				o.paths[path] = true
+				sure, _ := s.Of(func(w *attribution.Work) bool { return ownerOf(w) == o.Session })
+				o.add(path, sure)
 				o.turnOf(w).paths[path] = true
 				if o.Prompt == "" {
 					o.Prompt = transcript.Label(w.Prompt)

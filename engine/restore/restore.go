@@ -164,6 +164,7 @@ type Run struct {
 	Notice    notice.Notice             // what only the verb knows of the notice
 	before    *conversation.PromptPlace // where back goes to
 	undone    bool                      // an operation took something away that the target has
+	unsure    bool                      // of the session that it is about, another could have made something
 	about     string                    // the session that it is about, of those at work since the target
 	turns     int                       // that it began since
 	takesBack []uint64                  // the operations that are taken back, by their sequence numbers

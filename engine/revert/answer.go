@@ -25,7 +25,7 @@ func (v *reverting) tell() {
 		}
 	}
 	for _, f := range v.files {
-		if f.shared != nil {
+		if f.shared != nil && (f.touched || !f.shared.Goes || f.shared.Path != f.path) {
 			v.out.Shared = append(v.out.Shared, *f.shared)
 		}
 		if !f.touched {

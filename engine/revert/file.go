@@ -31,6 +31,7 @@ type fileRevert struct {
 	near              []NearPart
 	going             [][]string // lines that go, those of each place together
 	shared            *SharedPath
+	left              bool            // what several could have made is there, where none brought the path back before it
 	beside            bool            // the work did not touch it: it was another name of a file
 	pair              *fileRevert     // the other name of a file that gets its old one back
 	at                string          // of a part of a rename: its name now,
@@ -63,6 +64,10 @@ func (v *reverting) historyOf(path string, steps []attribution.Step) *fileRevert
 		}
 		f.touched = f.touched || f.own[i+1]
 	}
+	for i := range steps {
+		all, some := steps[i].Of(v.work.Has)
+		f.left = f.left || some && !all && f.stays(i)
+	}
 	if f.touched && v.takenBack(f) {
 		f.touched = false
 		clear(f.own)
@@ -70,6 +75,20 @@ func (v *reverting) historyOf(path string, steps []attribution.Step) *fileRevert
 	f.now = f.versions[len(steps)]
 	f.to = f.now
 	return f
+}
+
+// stays reports whether the path was not brought back to before the i-th step, or there again.
+func (f *fileRevert) stays(i int) bool {
+	stays := true
+	for j := i + 1; j < len(f.steps); j++ {
+		alike := func(e *manifest.Entry) bool { return manifest.SameEntries(e, f.versions[j+1]) }
+		if slices.ContainsFunc(f.versions[:i+1], alike) {
+			stays = false
+		} else if slices.ContainsFunc(f.versions[i+1:j+1], alike) {
+			stays = true
+		}
+	}
+	return stays
 }
 
 // share notes that somebody else could have made a step.

@@ -141,6 +141,11 @@ func (v *reverting) decideFiles(paths []string, steps map[string][]attribution.S
 	if err := v.nameShared(); err != nil {
 		return err
 	}
+	for _, f := range v.files {
+		if f.shared != nil && !f.shared.Goes && !f.left && f.shared.Path == f.path { // it has no other name now, either
+			f.shared = nil
+		}
+	}
 	if err := v.renames(); err != nil {
 		return err
 	}
