@@ -29,9 +29,15 @@ func NewConfig() *app.Command {
 			"--register-hooks adds hooks that call rewind to the settings of the agents on this\n" +
 			"account: all that are found, or the one given with --agent. The settings files are\n" +
 			"edited in place, with a backup beside them; --unregister-hooks removes the hooks again.\n" +
-			"The same hooks serve every tier. --plugin writes a Claude Code plugin instead, with the\n" +
-			"hooks and the commands /rewind:list, :restore, :undo, :redo, :revert, :back and\n" +
-			":status. Use either the plugin or the registered hooks, not both.",
+			"--plugin writes a Claude Code plugin instead, with the hooks and the commands\n" +
+			"/rewind:list, :restore, :undo, :redo, :revert, :back and :status. Use either the plugin\n" +
+			"or the registered hooks, not both.\n\n" +
+			"The tier says when hooks take checkpoints; the hooks are the same for all:\n" +
+			"  minimal     when a session starts; none at prompts or calls\n" +
+			"  balanced    also at prompts, stops, and before edits and shell commands, there\n" +
+			"              at most every 30 seconds, or before a destructive command\n" +
+			"  aggressive  also after shell commands, and at subagents' and sessions' ends;\n" +
+			"              before edits and commands at most every 15 seconds",
 		Examples: []app.Example{
 			{Line: "rewind config", Does: "all settings"},
 			{Line: "rewind config retention.maxSize 5GiB", Does: "at most 5 GiB for this project"},
