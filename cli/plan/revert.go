@@ -35,7 +35,7 @@ func (a *reverting) plan(ctx context.Context, s *Plans, p *Plan) error {
 	p.what, p.did = "revert", "Reverted"
 	if report.Changed(r.Restored) {
 		if len(r.Turns) > 0 {
-			p.what += " " + report.TurnsText(r.Turns, false)
+			p.what += " " + report.TurnsText(r, false)
 		}
 		p.Title = upper(p.what)
 		p.fact("Files: " + report.RestoredLine(r.Restored))

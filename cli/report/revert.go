@@ -118,7 +118,7 @@ func PrintReverted(c *app.Call, r *revert.Reverted, flags *RevertFlags, open boo
 	case len(r.Turns) == 0:
 		o.Summary("%s.", verb)
 	default:
-		o.Summary("%s %s.", verb, TurnsText(r.Turns, flags.Tool != ""))
+		o.Summary("%s %s.", verb, TurnsText(r, flags.Tool != ""))
 	}
 	if Changed(r.Restored) {
 		o.Summary("%s", RestoredLine(r.Restored))
@@ -167,7 +167,7 @@ func printDone(c *app.Call, r *revert.Reverted, flags *RevertFlags) {
 	if len(r.Turns) == 0 {
 		c.Out.Summary("Reverted.")
 	} else {
-		c.Out.Summary("Reverted %s.", TurnsText(r.Turns, flags.Tool != ""))
+		c.Out.Summary("Reverted %s.", TurnsText(r, flags.Tool != ""))
 	}
 	c.Out.Summary("%s", RestoredLine(r.Restored))
 	c.TellRecovered(r.Restored)
@@ -186,8 +186,9 @@ func printBack(c *app.Call, r *revert.Reverted) {
 	}
 }
 
-// TurnsText names the turns that were reverted, or, of one, the call.
-func TurnsText(turns []work.RevertedTurn, call bool) string {
+// TurnsText names the turns that were reverted, of which there is one at least, or, of one, the call.
+func TurnsText(r *revert.Reverted, call bool) string {
+	turns := r.Turns
 	var said []string
 	for _, t := range turns {
 		if t.Prompt != "" {
@@ -200,6 +201,9 @@ func TurnsText(turns []work.RevertedTurn, call bool) string {
 	}
 	if who := strings.TrimSpace(turns[0].Agent + " " + ShortSession(turns[0].Session)); who != "" {
 		text += " of " + app.Escape(who)
+	}
+	if r.Subagent != "" {
+		text += " (subagent " + app.Escape(ShortSession(r.Subagent)) + ")"
 	}
 	if len(said) > 0 {
 		text += ": " + firstOf(said, 3, func(text string) string { return text })

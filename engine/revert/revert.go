@@ -32,6 +32,7 @@ type Options struct {
 type Reverted struct {
 	*restore.Restored
 	Turns     []work.RevertedTurn // whose work it was, oldest first; empty where nothing of it is left to go
+	Subagent  string              // whose part of the turns alone; "": all of them
 	Wrote     int                 // paths that the work changed, or could have, whatever became of them since
 	Merged    []MergedPath        // files in which others' lines stay
 	Conflicts []RevertConflict    // with what was chosen
@@ -125,6 +126,9 @@ func Revert(ctx context.Context, p *project.Project, o Options) (*Reverted, erro
 		*out = Reverted{}
 		v := &reverting{Run: r, o: o, out: out}
 		plan, err := v.plan()
+		if v.work != nil {
+			out.Subagent = v.work.Subagent
+		}
 		r.Notice = out.notice()
 		return plan, err
 	})
