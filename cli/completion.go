@@ -185,7 +185,7 @@ func (c *completer) flagValue() {
 	case flag == "mode" && c.cmd != nil && c.cmd.Name == "init":
 		c.words(string(account.ProjectMode), string(account.GlobalMode))
 	case flag == "since" && revert:
-		c.prompts()
+		c.prompts(offeredPrompts)
 	case flag == "subagent" && revert:
 		c.subagents()
 	case flag == "tool" && revert:
@@ -239,19 +239,21 @@ func (c *completer) argument() {
 	wants := map[string]int{"show": 1, "ui": 1, "diff": 2, "compare": 2, "attempts": 1, "restore": 1, "cat": 1, "ls": 1, "export": 1, "checkout": 1, "pin": 1, "unpin": 1, "rename": 1}
 	switch name := c.cmd.Name; {
 	case name == "revert" && n == 0:
-		c.prompts()
+		c.prompts(offeredPrompts)
 		c.checkpoints()
 	case n < wants[name]:
 		if name == "compare" {
 			c.attempts()
 		}
 		if name == "attempts" {
-			c.prompts()
+			c.prompts(offeredPrompts)
 			c.offer("prompt~1", "the last prompt")
 		}
 		c.checkpoints()
-		if strings.HasPrefix(c.typed, "p") { // they are no rows of list
-			c.prompts()
+		if strings.HasPrefix(c.typed, "p") {
+			c.prompts(offeredPrompts)
+		} else if c.typed == "" {
+			c.prompts(untypedPrompts)
 		}
 	case name == "hook" && n == 0:
 		c.agents(true)

@@ -185,14 +185,16 @@ func (c *completer) attempts() {
 	})
 }
 
-// offeredPrompts is how many of a session's last prompts are offered.
-const offeredPrompts = 10
+const (
+	offeredPrompts = 10 // how many of a session's last prompts are offered
+	untypedPrompts = 3  // beside checkpoints, where nothing is typed yet
+)
 
-// prompts offers prompt~N of the session that would be meant.
-func (c *completer) prompts() {
+// prompts offers prompt~1 to prompt~most of the session that would be meant.
+func (c *completer) prompts(most int) {
 	c.inProject(func(p *project.Project) error {
 		s, err := session.Choose(c.ctx, p, c.session)
-		for n := 1; err == nil && n <= offeredPrompts; n++ {
+		for n := 1; err == nil && n <= most; n++ {
 			var l project.Listed
 			name := fmt.Sprintf("prompt~%d", n)
 			if l, err = conversation.ResolvePrompt(c.ctx, p, name, n, s.ID); err == nil {

@@ -174,8 +174,13 @@ func statuses(c *app.Command) []exitStatus {
 		}
 	}
 	var out []exitStatus
+	more := map[string]string{"grep": "nothing matches, or ", "status": "--check found a problem, or ", "validate": "a problem was found, or "}[c.Name]
 	for _, code := range exitCodes(c) {
-		out = append(out, exitStatus{code, app.ExitMeaning(code)})
+		meaning := app.ExitMeaning(code)
+		if code == app.ExitFailed {
+			meaning = more + meaning
+		}
+		out = append(out, exitStatus{code, meaning})
 	}
 	return out
 }

@@ -62,7 +62,7 @@ func TestRevertAsks(t *testing.T) {
 
 	// What is asked, and the help; q after answers leaves all as it was.
 	screen := answer(1, "(1/4) What becomes of it [k keep, f file, u undo, m markers, q quit, ?]?", "?", "q - quit: nothing is changed", "x", "(1/4)", "u", "(2/4)", "q")
-	for _, part := range []string{"f line 2: it was changed again since", "goes: ", "for \"Hostile ", "since:", "you, or something outside this project's sessions", "now:", "-b of the person", "before the work:", "+b", "keep the block as it is now", "note:", "nothing was changed"} {
+	for _, part := range []string{"f:2: it was changed again since", "goes: ", "for \"Hostile ", "since:", "you, or something outside this project's sessions", "now:", "-b of the person", "before the work:", "+b", "keep the block as it is now", "note:", "nothing was changed"} {
 		if !strings.Contains(screen, part) {
 			t.Errorf("no %q in\n%q", part, screen)
 		}
@@ -77,7 +77,7 @@ func TestRevertAsks(t *testing.T) {
 	// The plan is shown before the question; n leaves all as it was.
 	agree := "A safety checkpoint is taken first. Continue? [y/N]"
 	screen = answer(1, "(1/4)", "u", "(2/4)", "u", "(3/4)", "u", "(4/4)", "u", agree, "n")
-	for _, part := range []string{"Would revert 1 turn", "2 to replace.", "replace\x1b[0m f", "replace\x1b[0m g", "Would merge f: ", "Would also discard: f line 2", "note:", "nothing was changed"} {
+	for _, part := range []string{"Would revert 1 turn", "2 to replace.", "replace\x1b[0m f", "replace\x1b[0m g", "Would merge f: ", "Would also discard: f:2", "note:", "nothing was changed"} {
 		if !strings.Contains(screen, part) {
 			t.Errorf("no %q in\n%q", part, screen)
 		}
@@ -91,7 +91,7 @@ func TestRevertAsks(t *testing.T) {
 	}
 	x.settle()
 	screen = x.take()
-	if !strings.Contains(screen, "Conflict: f line 2: it was changed again since, by ") || strings.Contains(screen, "What becomes") {
+	if !strings.Contains(screen, "Conflict: f:2: it was changed again since, by ") || strings.Contains(screen, "What becomes") {
 		t.Errorf("%q", screen)
 	}
 

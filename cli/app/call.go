@@ -32,6 +32,8 @@ type Call struct {
 
 	Project *project.Project
 	Noticed int // of the project's notices, those that were printed
+
+	deep []string // the path arguments that match at any depth
 }
 
 // CheckArgs refuses a wrong number of arguments before anything else happens.

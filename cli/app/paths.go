@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -40,7 +41,24 @@ func (c *Call) Patterns(ctx context.Context, p *project.Project, args []string, 
 		}
 		list = append(list, pathspec.PathArg{Path: path, Fixed: FixedNames(p.Root(), c.Env.Dir, arg), Deep: !HasSlash(arg)})
 	}
-	return pathspec.Patterns(ctx, p, list, pathspec.PatternOptions{Glob: glob, Checkpoints: in})
+	patterns, err := pathspec.Patterns(ctx, p, list, pathspec.PatternOptions{Glob: glob, Checkpoints: in})
+	for i := range patterns {
+		if len(patterns) == len(args) && list[i].Deep && strings.HasPrefix(patterns[i], anyDepth) {
+			c.deep = append(c.deep, args[i])
+		}
+	}
+	return patterns, err
+}
+
+// anyDepth is what a pattern without a slash has in front of it, once it is one from the root.
+const anyDepth = "**/"
+
+// asTyped is a pattern from the root as it was typed.
+func (c *Call) asTyped(pattern string) string {
+	if arg, ok := strings.CutPrefix(pattern, anyDepth); ok && slices.Contains(c.deep, arg) {
+		return arg
+	}
+	return pattern
 }
 
 // Completed completes the hint of an error: of a path that was typed as it is called from the root, what it is called from
@@ -56,8 +74,10 @@ func (c *Call) Completed(ctx context.Context, err error) error {
 	case errors.As(err, &notInit) && c.Root != "":
 		return Hinted(err, strings.ReplaceAll(Explain(err).Hint, "rewind init", "rewind init --root "+ShellQuote(c.Root)))
 	case errors.As(err, &none):
+		none.Path = c.asTyped(none.Path)
 		typed = none.Path
 	case errors.As(err, &notHeld):
+		notHeld.Path = c.asTyped(notHeld.Path)
 		typed = notHeld.Path
 	}
 	if typed == "" || c.Project == nil {

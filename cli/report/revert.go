@@ -224,7 +224,7 @@ func ShortSession(id string) string {
 	return strings.ToValidUTF8(id[:min(n, len(id))], "")
 }
 
-// PlaceText names lines of a file.
+// PlaceText names lines of a file, as compilers do.
 func PlaceText(path string, from, to int) string {
 	text := app.EscapePath(path)
 	switch {
@@ -232,9 +232,9 @@ func PlaceText(path string, from, to int) string {
 	case to < from:
 		text += fmt.Sprintf(" before line %d", from)
 	case from == to:
-		text += fmt.Sprintf(" line %d", from)
+		text += fmt.Sprintf(":%d", from)
 	default:
-		text += fmt.Sprintf(" lines %d-%d", from, to)
+		text += fmt.Sprintf(":%d-%d", from, to)
 	}
 	return text
 }

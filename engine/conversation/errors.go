@@ -12,7 +12,7 @@ type NoConversationError struct {
 	Checkpoint string // id, "" for none
 	Reason     string // "": none was captured with it
 	Before     bool   // the place lies before the first prompt
-	Captured   bool   // the checkpoint is of an agent's session
+	Captured   bool   // the session that is meant is of an agent whose conversations are understood
 	Err        error
 }
 

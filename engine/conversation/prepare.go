@@ -108,7 +108,7 @@ func PrepareMove(ctx context.Context, p *project.Project, o MoveOptions) (*Move,
 	at, err := r.cutPoint()
 	var none *NoConversationError
 	if errors.As(err, &none) {
-		none.Captured = o.Target.Session != "" || o.Target.Transcript != nil || o.Session != nil || o.Before != nil
+		none.Captured = r.understood()
 	}
 	if err != nil {
 		return nil, err
@@ -120,6 +120,22 @@ func PrepareMove(ctx context.Context, p *project.Project, o MoveOptions) (*Move,
 		return nil, nil // a fork would have the same messages
 	}
 	return r.prepareFork(at)
+}
+
+// understood reports whether the move is about a session of an agent whose conversations can be captured.
+func (r *mover) understood() bool {
+	agent := r.Target.Agent
+	switch {
+	case r.Before != nil:
+		agent = r.Before.Session.Agent
+	case r.Session != nil:
+		agent = r.Session.Agent
+	case r.Target.Transcript != nil:
+		agent = r.Target.Transcript.Agent
+	case r.Target.Session == "":
+		return false
+	}
+	return transcript.Supported(transcript.Agent(agent))
 }
 
 // cutPoint is where the conversation is to go.

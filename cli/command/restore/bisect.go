@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -216,7 +217,7 @@ func (b *bisecting) try(ctx context.Context, i int, text string) (bisect.Verdict
 	return step.Verdict, nil
 }
 
-// run gives the command's exit code; 128 and more for one that a signal ended.
+// run gives the command's exit code; for one that a signal ended, 128 and the signal's number.
 func (b *bisecting) run(ctx context.Context, i int) (int, error) {
 	id := "now"
 	if st := b.s.List[i]; !st.Now {
@@ -238,7 +239,10 @@ func (b *bisecting) run(ctx context.Context, i int) (int, error) {
 	case errors.As(err, &ended) && ended.ExitCode() >= 0:
 		return ended.ExitCode(), nil
 	case errors.As(err, &ended):
-		return 128, nil
+		if status, ok := ended.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			return exitBySignal + int(status.Signal()), nil
+		}
+		return exitBySignal, nil
 	}
 	return 0, fmt.Errorf("the command cannot be run: %w", err)
 }

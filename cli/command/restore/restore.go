@@ -67,8 +67,11 @@ func (r *restoreFlags) half() (conversation.Half, error) {
 			return h, app.Usagef("--mode must be both, code or context, not %q", r.mode)
 		}
 	}
-	if named > 1 {
-		return h, app.Usagef("--code-only, --context-only and --mode cannot be combined")
+	switch {
+	case named > 1 && r.mode != "":
+		return h, app.Usagef("--mode cannot be combined with --code-only or --context-only")
+	case named > 1:
+		return h, app.Usagef("--code-only and --context-only cannot be combined")
 	}
 	if h == conversation.CodeOnly && (r.inPlace || r.resume) {
 		return h, app.Usagef("--in-place and --resume concern the conversation, which is not restored")

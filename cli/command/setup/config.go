@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -155,6 +156,8 @@ func configArgs(c *app.Call, f configFlags) (key, value string, change bool, err
 		return "", "", false, &app.UsageError{Msg: "--unset takes exactly one key", Hint: "rewind config --unset KEY"}
 	case f.unset:
 		return c.Args[0], "", true, nil
+	case len(c.Args) == 2 && c.Args[1] == "":
+		return "", "", false, &app.UsageError{Msg: "the value is an empty string", Hint: "rewind config --unset " + app.ShellQuote(c.Args[0])}
 	case len(c.Args) == 2:
 		return c.Args[0], c.Args[1], true, nil
 	case len(c.Args) == 1:
@@ -322,7 +325,7 @@ func printSettings(c *app.Call, set *settings.Settings, warnings []settings.Warn
 		case c.JSON:
 			return c.Out.Document(viewSetting(v, fallback[key]))
 		case changed:
-			c.Out.Summary("%s is %s (%s).", v.Key, app.Escape(settingText(v.Value)), app.Escape(originText(v.Origin)))
+			c.Out.Summary("%s is %s (%s).", v.Key, withUnit(v), app.Escape(originText(v.Origin)))
 		default:
 			c.Out.Line("%s", app.Escape(settingText(v.Value)))
 		}
@@ -354,6 +357,16 @@ func settingText(v any) string {
 		return v
 	}
 	return fmt.Sprint(v)
+}
+
+// withUnit is settingText, a number with its unit.
+func withUnit(v settings.Value) string {
+	keys := settings.Keys()
+	i := slices.IndexFunc(keys, func(k settings.Key) bool { return k.Name == v.Key })
+	if _, number := v.Value.(int64); i >= 0 && number {
+		return strings.Join(readable(v.Value, keys[i]), " ")
+	}
+	return app.Escape(settingText(v.Value))
 }
 
 func originText(o settings.Origin) string {

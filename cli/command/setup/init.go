@@ -89,13 +89,13 @@ func reportOlder(c *app.Call, o *project.Older) {
 		c.Out.Summary("The settings of the older rewind still apply: %s.", strings.Join(o.Taken, ", "))
 	}
 	if o.Settings != "" {
-		c.Out.Summary("Its settings file is %s.", app.Escape(o.Settings))
+		c.Out.Summary("The settings file of the older rewind is %s.", app.Escape(o.Settings))
 	}
 	if o.Unread != nil {
 		c.Out.Warn("nothing was imported from it: %v", o.Unread)
 	}
 	if o.Checkpoints != "" {
-		c.Out.Summary("Its %s in %s.", app.Plural(o.Count, "checkpoint is kept", "checkpoints are kept"), app.Escape(o.Checkpoints))
+		c.Out.Summary("%s in %s.", app.Plural(o.Count, "checkpoint of the older rewind is kept", "checkpoints of the older rewind are kept"), app.Escape(o.Checkpoints))
 	}
 }
 

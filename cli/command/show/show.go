@@ -45,7 +45,7 @@ func NewShow() *app.Command {
 				if of, path, ok := fileOf(ctx, c, p, err); ok {
 					return catFile(ctx, c, p, of, path)
 				}
-				return err
+				return otherWayRound(ctx, c, p, err)
 			}
 			v, err := gatherShow(ctx, p, l, files, coverage)
 			if err != nil {
@@ -71,6 +71,28 @@ func fileOf(ctx context.Context, c *app.Call, p *project.Project, err error) (of
 		}
 	}
 	return of, "", false
+}
+
+// otherWayRound adds to an error the command with CKPT:PATH, where PATH:CKPT was typed, or :PATH.
+func otherWayRound(ctx context.Context, c *app.Call, p *project.Project, err error) error {
+	if p == nil || !errors.As(err, new(*project.NoCheckpointError)) {
+		return err
+	}
+	i := strings.LastIndexByte(c.Args[0], ':')
+	if i < 0 {
+		return err
+	}
+	path, of := c.Args[0][:i], c.Args[0][i+1:]
+	if i == 0 {
+		path, of = of, "last"
+	}
+	if path == "" || of == "" {
+		return err
+	}
+	if _, rerr := c.Resolve(ctx, p, of); rerr != nil {
+		return err
+	}
+	return app.Hinted(err, "rewind show "+app.ShellQuote(of+":"+path))
 }
 
 // shown is what show prints, either way.

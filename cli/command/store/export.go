@@ -60,6 +60,9 @@ func NewExport() *app.Command {
 			case len(c.Args) > 1:
 				return &app.UsageError{Msg: "unexpected argument " + app.Quote(c.Args[1]), Hint: "paths go after --; several checkpoints go with --format git"}
 			}
+			if err := c.NotEmpty("output"); err != nil {
+				return err
+			}
 			if file == "-" {
 				file = ""
 			}
