@@ -242,7 +242,7 @@ func PrintRestored(c *app.Call, r *restore.Restored, v RestoreVerb) {
 	if r.PutBack {
 		v.Part, format = part{}, did("Put back the %v that did not finish: %a as before it.", "Would put back the %v that did not finish: %f as before it.")
 	}
-	named := strings.NewReplacer("%s", goal(c, r, v), "%v", app.Escape(cmp.Or(r.OfVerb, string(manifest.OpRestore))), "%p", v.Part.after(" "), "%f", v.Part.subject(), "%a", v.Part.are())
+	named := strings.NewReplacer("%s", goal(c, r, v), "%v", rows.OperationNoun(cmp.Or(r.OfVerb, string(manifest.OpRestore))), "%p", v.Part.after(" "), "%f", v.Part.subject(), "%a", v.Part.are())
 	if onlySkipped(r) && len(problem.FailedOf(r.Skip)) > 0 {
 		o.Summary("%s", did("Nothing was restored.", "Would restore nothing."))
 	} else if r.Checkpoint.ID == (manifest.CheckpointID{}) { // the conversation alone
@@ -254,7 +254,7 @@ func PrintRestored(c *app.Call, r *restore.Restored, v RestoreVerb) {
 			o.Summary("%s.", named.Replace(undid))
 		}
 	} else if r.Since != "" {
-		o.Summary("%s what was changed%s since the last %s.", did("Undid", "Would undo"), v.Part.after(" of "), r.Since)
+		o.Summary("%s what was changed%s since the last %s.", did("Undid", "Would undo"), v.Part.after(" of "), rows.OperationNoun(r.Since))
 	} else {
 		o.Summary("%s", named.Replace(format))
 	}
@@ -263,7 +263,7 @@ func PrintRestored(c *app.Call, r *restore.Restored, v RestoreVerb) {
 	}
 	c.TellRecovered(r)
 	if r.Unfinished != "" {
-		o.Summary("The last %s did not finish and left nothing changed: this is the step before it.", app.Escape(r.Unfinished))
+		o.Summary("The last %s did not finish and left nothing changed: this is the step before it.", rows.OperationNoun(r.Unfinished))
 	}
 	for _, line := range OthersText(did("Also undid", "Would also undo"), did("Undid", "Would undo"), r) {
 		o.Summary("%s", line)

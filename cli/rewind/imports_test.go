@@ -96,7 +96,7 @@ var inEngine = map[string][]string{
 		"engine/scan", "engine/settings", "engine/stores", "engine/transcript", "engine/window", "manifest"},
 	"engine/attribution": {"cas", "engine/project", "engine/transcript", "engine/window", "manifest"},
 	"engine/attempts":    {"cas", "engine/conversation", "engine/project", "engine/transcript", "manifest"},
-	"engine/timeline":    {"cas", "engine/account", "engine/attribution", "engine/checkpoint", "engine/conversation", "engine/pathspec", "engine/problem", "engine/project", "engine/transcript", "engine/window", "manifest"},
+	"engine/timeline":    {"cas", "engine/account", "engine/attribution", "engine/checkpoint", "engine/conversation", "engine/pathspec", "engine/problem", "engine/project", "engine/transcript", "engine/window", "engine/work", "manifest"},
 	"engine/notice":      {"engine/account", "engine/project", "manifest"},
 	"engine/work":        {"engine/attribution", "engine/conversation", "engine/linediff", "engine/oplog", "engine/patch", "engine/project", "engine/session", "engine/weave", "manifest"},
 	"engine/hook":        {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/maintain", "engine/notice", "engine/project", "engine/session", "engine/settings", "engine/stores", "engine/window", "manifest"},

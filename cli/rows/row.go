@@ -56,6 +56,14 @@ func OperationVerb(o *manifest.Operation) string {
 	return app.Escape(string(o.Kind))
 }
 
+// OperationNoun is what an operation is called in a sentence, by the command that made it.
+func OperationNoun(verb string) string {
+	if verb == "back" {
+		return "move back"
+	}
+	return app.Escape(verb)
+}
+
 // RowText is what a row says. n are its changes, which the row of now counts in words.
 func RowText(r *timeline.Row, n timeline.Counts) string {
 	switch r.Kind {
@@ -99,7 +107,7 @@ func NowText(r *timeline.Row, n timeline.Counts) string {
 		}
 		return changed + " since " + targetText(r) + " was restored"
 	case r.Operation != nil:
-		return changed + " since the " + OperationVerb(r.Operation)
+		return changed + " since the " + OperationNoun(OperationVerb(r.Operation))
 	case r.Target == nil:
 		return changed
 	case r.Target.N == 0:
@@ -127,6 +135,12 @@ func operationText(r *timeline.Row) string {
 		return "to " + targetText(r)
 	case r.Operation.Checkpoint != (manifest.CheckpointID{}):
 		return "to " + r.Operation.Checkpoint.String()[:app.ShortID] + ", which is gone"
+	case r.Turn != nil && r.Operation.OfSome():
+		return "a part of " + Briefly(*r.Turn)
+	case r.Turn != nil:
+		return "of " + Briefly(*r.Turn)
+	case r.Operation.Kind.Moves() && r.From == nil && !r.Operation.ChangesNothing():
+		return "the conversation"
 	}
 	return app.FirstLine(r.Operation.Args)
 }

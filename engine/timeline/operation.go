@@ -4,7 +4,9 @@ import (
 	"errors"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/work"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -38,6 +40,9 @@ func (t *Timeline) takeOperation(db *manifest.DB, o *manifest.Operation) error {
 		r.From = stateOf(&c)
 	}
 	if r.Target, err = listed(db, o.Checkpoint); err != nil {
+		return err
+	}
+	if r.Turn, err = revertedTurn(db, o); err != nil {
 		return err
 	}
 	if err := t.part(r); err != nil {
@@ -96,6 +101,28 @@ func (t *Timeline) foldTakenBack(db *manifest.DB, o *manifest.Operation) error {
 		t.folds[t.ops[i].Seq] = true
 	}
 	return nil
+}
+
+// revertedTurn finds the prompt of the turn that a revert took back: what was typed, as prompt~1, is another one since.
+func revertedTurn(db *manifest.DB, o *manifest.Operation) (*project.Listed, error) {
+	if o.Kind != manifest.OpRevert {
+		return nil, nil
+	}
+	of := work.ParseDone(*o).Work
+	if of.Session == "" || of.All || of.Call != "" || of.Subagent != "" || len(of.Turns) != 1 {
+		return nil, nil
+	}
+	turn := of.Turns[0]
+	for c, err := range db.Checkpoints(manifest.Query{Session: of.Session, Kinds: []manifest.CheckpointKind{manifest.Prompt, manifest.SessionStart}}) {
+		switch {
+		case err != nil:
+			return nil, err
+		case c.Agent != of.Agent || c.Prompt == "":
+		case conversation.PromptTime(&c).Equal(turn.From), turn.PromptID != "" && c.PromptID == turn.PromptID:
+			return &project.Listed{Checkpoint: c, N: db.Position(c.Seq)}, nil
+		}
+	}
+	return nil, nil
 }
 
 var errPart = errors.New("a part")

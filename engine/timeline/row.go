@@ -54,7 +54,8 @@ type Row struct {
 	Operation  *manifest.Operation // of Now: the last thing that happened, where that was one
 	Target     *project.Listed     // what Operation restored, nil where that is gone; else, of Now, the newest checkpoint
 
-	Part bool // Operation, or that of Now, restored some of Target's paths only
+	Turn *project.Listed // the prompt of the one turn that Operation, a revert, took back; nil for several, for less than one, and where it is not known
+	Part bool            // Operation, or that of Now, restored some of Target's paths only
 
 	Agent, Session, Subagent string
 	Tool, Summary            string // a tool call's name, and its command line's first line or its file
