@@ -9,11 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/manifest/table"
 )
 
@@ -71,12 +73,12 @@ func lockDir(ctx context.Context, o Options, files table.Files) (release func(),
 			return nil, err
 		}
 	case err == nil && !info.IsDir():
-		return nil, &fs.PathError{Op: "fold into", Path: o.Dir, Err: errors.New("not a directory")}
+		return nil, &fs.PathError{Op: "fold into", Path: o.Dir, Err: syscall.ENOTDIR}
 	}
 	file := filepath.Join(o.Dir, table.LockFile)
 	info, statErr := os.Lstat(file)
 	if statErr == nil && !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "lock", Path: file, Err: errors.New("not a file")}
+		return nil, &fs.PathError{Op: "lock", Path: file, Err: vfs.ErrNotRegular}
 	}
 	lock := flock.New(file, flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {

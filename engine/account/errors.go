@@ -47,8 +47,12 @@ func (e *InPlaceError) Error() string {
 
 // InPlace is an error that names what is in the place of ours at path, or above it; where nothing is, it is err.
 func InPlace(path string, dir bool, err error) error {
-	for ; ; path, dir = filepath.Dir(path), true {
-		info, serr := os.Stat(path)
+	look := os.Stat
+	if !dir {
+		look = os.Lstat // no link is followed to a file of ours
+	}
+	for ; ; path, dir, look = filepath.Dir(path), true, os.Stat {
+		info, serr := look(path)
 		switch {
 		case serr == nil && info.IsDir() != dir, serr == nil && !dir && !info.Mode().IsRegular():
 			return &InPlaceError{Path: path, Dir: dir}

@@ -87,6 +87,15 @@ func (at *Location) CheckLinks(env account.Env, known []account.KnownStore, forc
 			return &account.InPlaceError{Path: filepath.Join(store, e.Name()), Dir: t == 0}
 		}
 	}
+	locks := filepath.Join(store, account.LockName)
+	if entries, err = os.ReadDir(locks); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if e.Type() != 0 && slices.Contains(account.StoreLocks, e.Name()) {
+			return &account.InPlaceError{Path: filepath.Join(locks, e.Name())}
+		}
+	}
 	return nil
 }
 

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -189,6 +192,7 @@ func (p *Project) Classify(err error) error {
 	var version *cas.VersionError
 	var replaced *cas.ReplacedError
 	var path *fs.PathError
+	var link *os.LinkError
 	switch {
 	case err == nil:
 		return nil
@@ -202,10 +206,19 @@ func (p *Project) Classify(err error) error {
 		return &account.InPlaceError{Path: filepath.Join(p.at.Store, account.ObjectsName, damaged.Pack)}
 	case errors.As(err, &damaged), errors.As(err, &missing):
 		return &account.DamagedStoreError{What: "an object", Err: err}
+	case errors.As(err, &path) && errors.Is(path, vfs.ErrNotRegular) && p.within(path.Path):
+		return &account.InPlaceError{Path: path.Path}
+	case errors.As(err, &link) && errors.Is(link, fs.ErrExist) && p.within(link.New): // a rename over a directory
+		return account.InPlace(link.New, false, err)
 	case errors.As(err, &path) && account.IsNotDir(err): // as of the mirror
 		return account.InPlace(path.Path, true, err)
 	}
 	return err
+}
+
+// within reports whether a file lies in the store.
+func (p *Project) within(file string) bool {
+	return strings.HasPrefix(file, p.at.Store+string(filepath.Separator))
 }
 
 // NewestCheckpoint finds the newest living checkpoint, nil where there is none.
