@@ -22,7 +22,7 @@ SEQUENTIAL = engine/graph engine/patch engine/pathspec engine/problem engine/wea
 PROGRAM = bench/picture cli/rewind
 # These try each byte, each fault, many random lives, or play the program in processes of its own: all of it without -race,
 # and a share (-short) with it. The tests of all other packages run with -race alone.
-EXHAUSTIVE = cas cas/pack cli cli/lives engine engine/gitrepo engine/ignore engine/linediff engine/treeio engine/scan engine/transcript manifest
+EXHAUSTIVE = cas cas/pack cli cli/lives engine engine/gitrepo engine/ignore engine/linediff engine/treeio engine/remote engine/scan engine/transcript manifest
 PLAIN = $(addprefix ./,$(SEQUENTIAL) $(PROGRAM) $(EXHAUSTIVE))
 RACED = $(filter-out $(addprefix $(shell $(GO) list -m)/,$(SEQUENTIAL) $(PROGRAM) $(EXHAUSTIVE)),$(shell $(GO) list ./...))
 # Scenes wait for the disk more than for a core. vet is a step of its own. Raced commands end at once, not after a second.

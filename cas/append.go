@@ -161,13 +161,28 @@ func (a *Appender) Last() Position { return a.last }
 // sequence number, with one fsync of the log for all. The batch belongs to the first. It returns the
 // last's position.
 func (a *Appender) Commit(b *Batch, payloads ...[]byte) (Position, error) {
-	if len(payloads) == 0 {
+	commits := make([]Commit, len(payloads))
+	for i, p := range payloads {
+		commits[i] = Commit{Seq: a.last.Seq + uint64(i) + 1, Payload: p}
+	}
+	return a.Import(b, commits)
+}
+
+// Import is Commit for what has its sequence numbers already, as another store gave them: ascending, and
+// above those of this log.
+func (a *Appender) Import(b *Batch, commits []Commit) (Position, error) {
+	if len(commits) == 0 {
 		return Position{}, errors.New("nothing to commit")
 	}
-	for _, p := range payloads {
-		if len(p) > pack.MaxCommit-256 {
-			return Position{}, fmt.Errorf("a commit of %d bytes is too large", len(p))
+	before := a.last.Seq
+	for _, c := range commits {
+		if len(c.Payload) > pack.MaxCommit-256 {
+			return Position{}, fmt.Errorf("a commit of %d bytes is too large", len(c.Payload))
 		}
+		if c.Seq <= before {
+			return Position{}, fmt.Errorf("commit %d comes after commit %d", c.Seq, before)
+		}
+		before = c.Seq
 	}
 	var blocks []*stagedBlock
 	if b != nil {
@@ -181,7 +196,7 @@ func (a *Appender) Commit(b *Batch, payloads ...[]byte) (Position, error) {
 			return Position{}, err
 		}
 	}
-	last, err := a.write(blocks, payloads)
+	last, err := a.write(blocks, commits)
 	if err != nil && a.file != nil {
 		// After a failed fsync the state of the disk is unknown, and after a short
 		// write that of the end of the pack: the pack is left unchanged, and a new one is begun.
@@ -189,7 +204,7 @@ func (a *Appender) Commit(b *Batch, payloads ...[]byte) (Position, error) {
 		if err := a.abandon(); err != nil {
 			return Position{}, errors.Join(cause, err)
 		}
-		if last, err = a.write(blocks, payloads); err != nil {
+		if last, err = a.write(blocks, commits); err != nil {
 			return Position{}, errors.Join(cause, err, a.abandon())
 		}
 	}
@@ -205,7 +220,7 @@ func (a *Appender) Commit(b *Batch, payloads ...[]byte) (Position, error) {
 
 // write appends records and syncs them. What it wrote counts only if it returns
 // no error.
-func (a *Appender) write(blocks []*stagedBlock, payloads [][]byte) (Position, error) {
+func (a *Appender) write(blocks []*stagedBlock, commits []Commit) (Position, error) {
 	if a.file == nil {
 		if err := a.begin(); err != nil {
 			return Position{}, err
@@ -215,8 +230,8 @@ func (a *Appender) write(blocks []*stagedBlock, payloads [][]byte) (Position, er
 	for _, k := range blocks {
 		size += int(pack.RecordSize(len(k.payload)))
 	}
-	for _, p := range payloads {
-		size += len(p) + 64
+	for _, c := range commits {
+		size += len(c.Payload) + 64
 	}
 	buf := make([]byte, 0, size)
 	seed := a.name.Seed(a.s.o.StoreID)
@@ -225,9 +240,9 @@ func (a *Appender) write(blocks []*stagedBlock, payloads [][]byte) (Position, er
 	}
 	since, next := 0, a.next
 	last := Position{Pack: uint32(a.name.Tag), Seq: a.last.Seq}
-	for _, p := range payloads {
-		last.Seq++
-		c := pack.Commit{Seq: last.Seq, Ordinal: next, Since: uint64(len(buf) - since), Data: p}
+	for _, m := range commits {
+		last.Seq = m.Seq
+		c := pack.Commit{Seq: m.Seq, Ordinal: next, Since: uint64(len(buf) - since), Data: m.Payload}
 		region := blake3.New()
 		region.Write(buf[since:])
 		c.Seal(region)

@@ -53,7 +53,7 @@ func (p *RepackPlan) copyBlocks(ctx context.Context, b *Batch, k *planned, some 
 	blocks := k.pack.blocks()
 	p.s.mu.RUnlock()
 	runs := make(chan []pack.BlockRef)
-	c := &copier{p: p, b: b, pack: k.pack, file: f, wants: wants, bases: newObjectMemo(p.s)}
+	c := &copier{p: p, b: b, pack: k.pack, file: f, wants: wants, bases: newObjectMemo(p.s.baseOf)}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var workers sync.WaitGroup

@@ -14,15 +14,15 @@ const memoBytes = 32 << 20
 // a delta was mostly made a moment ago; without that every object would cost its
 // whole chain.
 type objectMemo struct {
-	s     *Store
+	base  func(pack.Prefix) (*pack.Entry, []byte, error) // as it is stored
 	mu    sync.Mutex
 	known map[pack.Prefix][]byte
 	order []pack.Prefix // oldest first
 	bytes int
 }
 
-func newObjectMemo(s *Store) *objectMemo {
-	return &objectMemo{s: s, known: map[pack.Prefix][]byte{}}
+func newObjectMemo(base func(pack.Prefix) (*pack.Entry, []byte, error)) *objectMemo {
+	return &objectMemo{base: base, known: map[pack.Prefix][]byte{}}
 }
 
 // whole makes the object of a delta. The result is not to be changed.
@@ -36,7 +36,7 @@ func (m *objectMemo) whole(e *pack.Entry, data []byte) ([]byte, error) {
 			copy(known.ID[:], x[:])
 			return known, whole, nil
 		}
-		return m.s.baseOf(x)
+		return m.base(x)
 	})
 	if err != nil {
 		return nil, err

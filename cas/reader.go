@@ -10,13 +10,14 @@ import (
 // Reader reads objects that are made of each other, as the versions of a file are: read in their order, oldest
 // first, each costs one delta instead of its whole chain. It keeps up to 32 MB of them, and is safe for concurrent use.
 type Reader struct {
+	s     *Store
 	memo  *objectMemo
 	other func(dst []byte, id oid.ID) ([]byte, error)
 }
 
 // NewReader makes a Reader. What cannot be read so is asked of other, which is Get of the store or of a batch.
 func (s *Store) NewReader(other func(dst []byte, id oid.ID) ([]byte, error)) *Reader {
-	return &Reader{newObjectMemo(s), other}
+	return &Reader{s, newObjectMemo(s.baseOf), other}
 }
 
 // View gives an object's bytes, all of them checked against the id. They are not to be changed. Errors: those of other.
@@ -36,7 +37,7 @@ func (r *Reader) read(id oid.ID) []byte {
 	if known != nil {
 		return known
 	}
-	e, data := r.stored(id)
+	e, data := r.s.asStored(id)
 	if e != nil && e.Delta {
 		var err error
 		if data, err = m.whole(e, data); err != nil {
@@ -46,9 +47,8 @@ func (r *Reader) read(id oid.ID) []byte {
 	return data
 }
 
-// stored gives what the store has under an id, a whole object or a delta; nil where it is not to be had so.
-func (r *Reader) stored(id oid.ID) (*pack.Entry, []byte) {
-	s := r.memo.s
+// asStored gives what the store has under an id, a whole object or a delta; nil where it is not to be had so.
+func (s *Store) asStored(id oid.ID) (*pack.Entry, []byte) {
 	if s.prepare() != nil {
 		return nil, nil
 	}
@@ -88,7 +88,7 @@ func (c *Chain) View(id oid.ID) ([]byte, error) {
 		c.use(i)
 		return c.kept[0].data, nil
 	}
-	e, data := c.r.stored(id)
+	e, data := c.r.s.asStored(id)
 	found := whole{id: id, data: data}
 	if e != nil && e.Delta {
 		if i := c.base(e.Base); i >= 0 {
@@ -100,7 +100,7 @@ func (c *Chain) View(id oid.ID) ([]byte, error) {
 				w := &c.kept[i]
 				return &pack.Entry{ID: w.id, Length: len(w.data)}, w.data, nil
 			}
-			return c.r.memo.s.baseOf(x)
+			return c.r.s.baseOf(x)
 		})
 		if err != nil {
 			e = nil

@@ -46,7 +46,7 @@ type Checking struct {
 // no damage. If there was any, cached ids are no longer to be trusted: see Distrust.
 // progress, which may be nil, is called by one goroutine at a time.
 func (s *Store) Verify(ctx context.Context, readData bool, report func(Damage), progress func(Checking)) (Verified, error) {
-	v := &verifier{s: s, ctx: ctx, bases: newObjectMemo(s), report: report, progress: progress}
+	v := &verifier{s: s, ctx: ctx, bases: newObjectMemo(s.baseOf), report: report, progress: progress}
 	s.checkIndexes()
 	packs, err := s.snapshot()
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/command/remote"
 	"github.com/rewind-cli/rewind/cli/command/restore"
 	"github.com/rewind-cli/rewind/cli/command/setup"
 	"github.com/rewind-cli/rewind/cli/command/show"
@@ -49,6 +50,9 @@ func entries() []entry {
 		{name: "bisect", make: restore.NewBisect},
 		{name: "import", make: store.NewImport},
 		{name: "pin", make: store.NewPin},
+		{name: "remote", make: remote.NewRemote},
+		{name: "push", make: remote.NewPush},
+		{name: "clone", make: remote.NewClone},
 		{name: "gc", make: store.NewGC},
 		{name: "forget", make: store.NewForget},
 		{name: "verify", make: store.NewVerify},
@@ -143,6 +147,7 @@ func groups() []group {
 		{"Look", []string{"list", "show", "diff", "history", "blame", "grep", "bisect", "sessions", "ui"}},
 		{"Go back", []string{"undo", "redo", "restore", "revert", "back"}},
 		{"Keep", []string{"pin", "checkout", "export"}},
+		{"Other machines", []string{"remote", "push", "clone"}},
 		{"The store", []string{"gc", "forget", "verify", "stores"}},
 		{"For programs and shells", []string{"hook", "completion", "help"}},
 	}

@@ -112,6 +112,9 @@ func runCommand(ctx context.Context, name string, args []string, g app.Globals, 
 		c.Env.Asked = g.Session
 	}
 	err := c.Completed(ctx, cmd.Run(ctx, c))
+	if c.Project != nil && c.Project.Committed.Load() {
+		_ = hook.StartPush(c.Project, false) // what waits goes with the next one
+	}
 	c.Close()
 	if err != nil && ctx.Err() != nil && !saysMore(err) {
 		err = &app.InterruptedError{Text: interruptedText(synonym(name), err)}

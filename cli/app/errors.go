@@ -25,6 +25,7 @@ const (
 	ExitBusy        = 6
 	ExitDamaged     = 7
 	ExitRefused     = 8
+	ExitUnreachable = 9
 	ExitInterrupted = 130
 )
 
@@ -40,6 +41,7 @@ func ExitMeaning(code int) string {
 		ExitBusy:        "another process holds the lock",
 		ExitDamaged:     "the store is damaged; rewind verify shows where",
 		ExitRefused:     "refused: something would be lost; the hint says how to proceed",
+		ExitUnreachable: "a remote does not answer, or refuses; what is saved here is not affected",
 		ExitInterrupted: "interrupted",
 	}[code]
 }

@@ -33,6 +33,7 @@ func explainEngine(err error, f *Failure) {
 		explainNamed(err, f) ||
 		explainHeld(err, f) ||
 		explainConversation(err, f) ||
+		explainRemote(err, f) ||
 		explainRest(err, f)
 }
 

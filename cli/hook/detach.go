@@ -14,6 +14,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/hook"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/remote"
 	"github.com/rewind-cli/rewind/hookio"
 	"github.com/rewind-cli/rewind/hookio/register"
 	"github.com/rewind-cli/rewind/manifest"
@@ -79,17 +80,20 @@ func after(word, begin string) string {
 }
 
 // runWorker is the detached process: rewind hook --detached ROOT [--sweep] [--fold] [--session=ID] [--budget=TIME]
-// [--complete=AGENT].
+// [--complete=AGENT], or [--push].
 func runWorker(words []string, env account.Env) {
 	var root string
 	var o hook.WorkOptions
 	var agent hookio.Agent
+	var push, hurry bool
 	for _, w := range words {
 		switch {
 		case w == "--sweep":
 			o.Sweep = true
 		case w == "--fold":
 			o.Fold = true
+		case w == pushWord, w == hurryWord:
+			push, hurry = true, w == hurryWord
 		case filepath.IsAbs(w):
 			root = w
 		default:
@@ -112,8 +116,15 @@ func runWorker(words []string, env account.Env) {
 		return // the next hook finds the same, and tells
 	}
 	defer p.Close()
+	if push {
+		_ = remote.Auto(ctx, p, hurry) // it leaves word of a failure for status
+		return
+	}
 	if err := hook.Work(ctx, p, o); err != nil { // success says nothing about hooks
 		p.NoteHookError(err)
+	}
+	if p.Committed.Load() {
+		_ = remote.Auto(ctx, p, false)
 	}
 }
 

@@ -3,6 +3,7 @@
 package hook
 
 import (
+	"os"
 	"runtime/debug"
 	"syscall"
 )
@@ -22,3 +23,12 @@ func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true}
 
 // lowPriority lets the agent and its tools go first.
 func lowPriority() { _ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 5) }
+
+// hasTerminal reports whether a person can be at a terminal of this process.
+func hasTerminal() bool {
+	f, err := os.Open("/dev/tty")
+	if err == nil {
+		f.Close()
+	}
+	return err == nil
+}

@@ -43,6 +43,7 @@ type StatusView struct {
 	Orphans       []string             `json:"orphans"`
 	LastHookError string               `json:"last_hook_error"`
 	Outsiders     []outsiderView       `json:"sessions_captured_elsewhere"`
+	Remotes       []RemoteView         `json:"remotes"`
 	Gone          int                  `json:"gone_stores"` // of deleted projects
 	GoneBytes     int64                `json:"gone_bytes"`
 	Stats         *StatsView           `json:"stats,omitempty"` // with -v
@@ -139,7 +140,7 @@ func ViewStatus(st *status.Status, set *settings.Settings) StatusView {
 		FreeBytes: st.FreeDisk, MinFreeBytes: st.MinFreeDisk,
 		Mirrored: st.Mirrored, MirrorReason: st.MirrorReason,
 		NotCovered: rows.ViewProblems(st.NotCovered), Coverage: rows.ViewProblems(st.NotCovered), Precious: st.Precious, Orphans: append([]string{}, st.Orphans...), LastHookError: HookErrorText(st.LastHookError),
-		Outsiders: viewOutsiders(st.Outsiders), Gone: len(st.Gone), GoneBytes: stores.Bytes(st.Gone),
+		Outsiders: viewOutsiders(st.Outsiders), Remotes: app.Map(st.Remotes, ViewRemote), Gone: len(st.Gone), GoneBytes: stores.Bytes(st.Gone),
 	}
 	if st.Last != nil {
 		last := rows.ViewCheckpoint(*st.Last)

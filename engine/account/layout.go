@@ -31,6 +31,7 @@ const (
 	LockName      = "lock"
 	TmpName       = "tmp"
 	RestoreName   = "restore"
+	RemotesName   = "remotes" // of each remote: where it is, and what is there already
 
 	RestoreHistoryName = "restore-history.json" // for people and scripts: never read here
 	SessionName        = "session.json"         // the newest session, for people and scripts

@@ -46,11 +46,21 @@ type copies struct {
 	matched map[*transcript.Index]*matched
 }
 
+// here is where a transcript is on this account: at the path that its hook gave, or, where that is one of another machine, at the
+// place that it would have here.
+func (v *copies) here(file string) string {
+	if file == "" || account.Exists(file) {
+		return file
+	}
+	return transcript.Here(v.agent, session.AgentHome(v.p), file)
+}
+
 // conversationOf gathers the copies of the conversation of a session. near, if
 // not nil, is the checkpoint whose place is looked for. The caller holds the
 // users lock as long as it uses the result.
 func conversationOf(ctx context.Context, p *project.Project, agent, session, file string, near *manifest.Checkpoint) (*copies, error) {
-	v := &copies{p: p, ctx: ctx, agent: transcript.Agent(agent), id: session, file: file}
+	v := &copies{p: p, ctx: ctx, agent: transcript.Agent(agent), id: session}
+	v.file = v.here(file)
 	var newest, next, own oid.ID
 	err := p.Query(ctx, func(db *manifest.DB) error {
 		for c, err := range db.Checkpoints(manifest.Query{Session: session}) {
@@ -62,7 +72,7 @@ func conversationOf(ctx context.Context, p *project.Project, agent, session, fil
 				continue
 			}
 			if v.file == "" {
-				v.file = t.Path
+				v.file = v.here(t.Path)
 			}
 			if transcript.PartOf(v.agent, t.Path) != transcript.PartOf(v.agent, v.file) {
 				continue // of another file of the session

@@ -10,6 +10,7 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/reach"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -249,14 +250,14 @@ func (b *branchOf) chunks(id oid.ID) (comes bool, err error) {
 
 // conversation copies a stored conversation, and reports whether all of it may come.
 func (b *branchOf) conversation(content oid.ID) (comes bool, err error) {
-	m := &marker{live: map[oid.ID]struct{}{}, get: b.get, strict: true}
-	if err := m.conversation(content); err != nil {
+	m := reach.New(reach.Options{Get: b.get, Strict: true})
+	if err := m.Conversation(content); err != nil {
 		if isMissing(err) {
 			err = nil
 		}
 		return false, err
 	}
-	for _, id := range m.added {
+	for _, id := range m.Added {
 		if comes, err := b.object(id); !comes || err != nil {
 			return comes, err
 		}

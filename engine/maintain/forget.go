@@ -15,6 +15,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/remote"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
@@ -57,6 +58,8 @@ type Forgotten struct {
 	// Left are temporary files in the project of a restore that was killed, of which the store does not have the content:
 	// they may hold a part of it.
 	Left []string
+	// Remotes are the names of those to which something was pushed before: nothing is removed there.
+	Remotes []string
 }
 
 // LivesOn is a path with content that was also under a forgotten one.
@@ -210,6 +213,9 @@ func (f *Forgotten) purge(ctx context.Context, p *project.Project, o GCOptions) 
 		if !s.Tame {
 			f.Strays = append(f.Strays, s.Path)
 		}
+	}
+	if f.Remotes, err = remote.Holding(p); err != nil {
+		return err
 	}
 	swept, purged, err := p.Store.Elsewhere()
 	if f.Elsewhere = swept + purged; f.Found() {

@@ -137,7 +137,7 @@ func (f *forgetter) forgottenBefore(said *LogState) (map[string]bool, error) {
 		}
 		read[c.Coverage] = true
 		data, err := f.p.ReadObject(c.Coverage)
-		if err != nil && !isLost(err) {
+		if err != nil && !project.IsLost(err) {
 			return nil, err
 		}
 		maps.Copy(keys, rules.ForgottenIn(data))
@@ -218,7 +218,7 @@ func (f *forgetter) find(ctx context.Context, path string, id oid.ID, clean map[
 		return err
 	}
 	dir, err := f.tx.Load(id)
-	if err != nil && !isLost(err) {
+	if err != nil && !project.IsLost(err) {
 		return err
 	}
 	any := false
@@ -236,7 +236,7 @@ func (f *forgetter) find(ctx context.Context, path string, id oid.ID, clean map[
 			any = any || !clean[e.ID]
 		case e.Kind == manifest.Chunked && !hit && !clean[e.ID]:
 			chunks, err := chunksOf(f.p, e.ID)
-			if err != nil && !isLost(err) {
+			if err != nil && !project.IsLost(err) {
 				return err
 			}
 			hit = slices.ContainsFunc(chunks, func(id oid.ID) bool { return f.content[id] })

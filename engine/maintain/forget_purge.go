@@ -6,6 +6,7 @@ import (
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/remote"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -75,6 +76,9 @@ func runPurge(ctx context.Context, p *project.Project, o *collection) error {
 			if o.result.Copies, err = p.Store.RemoveCopies(ctx); err != nil {
 				return err
 			}
+			if err := remote.DropUnsent(p); err != nil {
+				return err
+			}
 			if err := p.EndForgetting(); err != nil {
 				return err
 			}
@@ -106,7 +110,7 @@ func planPurge(ctx context.Context, p *project.Project, o *collection, keeps fun
 	if err := markSince(ctx, p, o.marks, o.state.last+1); err != nil {
 		return nil, err
 	}
-	plan, err := p.Store.PlanRepack(o.repack, o.marks.has, keeps)
+	plan, err := p.Store.PlanRepack(o.repack, o.marks.Has, keeps)
 	if err != nil {
 		return nil, err
 	}

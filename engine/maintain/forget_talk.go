@@ -76,7 +76,7 @@ func (f *conversations) checkpoint(ctx context.Context, c *manifest.Checkpoint) 
 	f.files[c.Transcript.Path] = true
 	f.sessions[session] = true
 	id, err := f.redactor.Conversation(c.Transcript.Content)
-	if isLost(err) {
+	if project.IsLost(err) {
 		id, f.unread = c.Transcript.Content, append(f.unread, *c)
 	} else if err != nil {
 		return false, err
@@ -133,7 +133,7 @@ func (f *conversations) operation(o *manifest.Operation) (bool, error) {
 		return false, nil
 	}
 	list, err := f.tx.Get(nil, o.Paths) // it may have been written anew already
-	if isLost(err) {
+	if project.IsLost(err) {
 		return false, nil
 	} else if err != nil {
 		return false, f.p.Classify(err)

@@ -36,7 +36,7 @@ func (f *forgetter) cover(coverage oid.ID) (covered, error) {
 		return done, nil
 	}
 	data, err := f.p.ReadObject(coverage)
-	if isLost(err) {
+	if project.IsLost(err) {
 		return done, nil // what it did not see stays unknown
 	} else if err != nil {
 		return done, err

@@ -64,7 +64,7 @@ func (f *forgetter) operation(ctx context.Context, o *manifest.Operation) (bool,
 		*root = d.entry.ID
 	}
 	list, err := f.p.ReadObject(o.Paths)
-	if err != nil && !isLost(err) {
+	if err != nil && !project.IsLost(err) {
 		return false, err
 	}
 	keys := strings.Fields(o.Forgotten)
@@ -98,7 +98,7 @@ func (f *forgetter) dir(ctx context.Context, path string, e manifest.Entry) (*fo
 		return nil, err
 	}
 	dir, err := f.p.LoadDir(e.ID)
-	if isLost(err) {
+	if project.IsLost(err) {
 		f.done[key] = &forgotten{entry: e, torn: true}
 		return f.done[key], nil
 	} else if err != nil {
@@ -155,7 +155,7 @@ func (f *forgetter) take(ctx context.Context, e manifest.Entry) error {
 		f.bytes[e.ID] = true
 		if !f.seen.full(int64(e.Size)) {
 			data, err := f.p.ReadObject(e.ID)
-			if err != nil && !isLost(err) {
+			if err != nil && !project.IsLost(err) {
 				return err
 			}
 			f.seen.version(data)
@@ -167,13 +167,13 @@ func (f *forgetter) take(ctx context.Context, e manifest.Entry) error {
 		for _, id := range chunks {
 			f.content[id], f.bytes[id] = true, true
 		}
-		if isLost(err) {
+		if project.IsLost(err) {
 			return nil
 		}
 		return err
 	case manifest.Subdir:
 		dir, err := f.p.LoadDir(e.ID)
-		if err != nil && !isLost(err) {
+		if err != nil && !project.IsLost(err) {
 			return err
 		}
 		for _, child := range dir.Entries {

@@ -13,6 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/reach"
 	"github.com/rewind-cli/rewind/engine/scan"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -125,7 +126,7 @@ type collection struct {
 	drop   []manifest.Checkpoint // that retention does not keep
 	gone   map[manifest.CheckpointID]bool
 	dead   map[uint64]bool // touches that go with them, by sequence number
-	marks  *marker
+	marks  *reach.Reach
 	repack cas.RepackOptions
 	plan   *cas.RepackPlan
 	result *Collected
@@ -205,7 +206,7 @@ func (c *collection) readLog(ctx context.Context) error {
 func (c *collection) choose(ctx context.Context) (err error) {
 	switch {
 	case c.o.Checkpoint != (manifest.CheckpointID{}):
-		if c.drop, err = c.state.only(c.o.Checkpoint, func(root oid.ID) (lost bool) { return isTorn(ctx, c.p, root) }); err != nil {
+		if c.drop, err = c.state.only(c.o.Checkpoint, func(root oid.ID) (lost bool) { return reach.IsTorn(ctx, c.p, root) }); err != nil {
 			return err
 		}
 	case !c.o.only:
@@ -249,12 +250,11 @@ func (s *LogState) only(id manifest.CheckpointID, torn func(root oid.ID) bool) (
 
 // mark marks what those that stay need, and decides whether the sweep is a purge.
 func (c *collection) mark(ctx context.Context) error {
-	c.marks = &marker{live: map[oid.ID]struct{}{}, load: c.p.LoadDir, get: c.p.Store.Get, strict: c.o.Auto}
-	c.marks.marked = c.p.Counting("gc", "checkpoint")
-	if err := c.state.mark(ctx, c.marks, c.gone, c.dead); err != nil {
+	c.marks = reach.Of(c.p, c.o.Auto)
+	if err := c.state.mark(ctx, c.marks, c.p.Counting("gc", "checkpoint"), c.gone, c.dead); err != nil {
 		return c.p.Classify(err)
 	}
-	for _, id := range c.marks.lost {
+	for _, id := range c.marks.Lost {
 		i := slices.IndexFunc(c.state.Checkpoints, func(c manifest.Checkpoint) bool { return c.ID == id })
 		c.result.Lost = append(c.result.Lost, project.Listed{Checkpoint: c.state.Checkpoints[i], N: numbersOf(c.state.Checkpoints)[id]})
 	}
@@ -286,7 +286,7 @@ func (c *collection) planSweep(ctx context.Context) (err error) {
 		}
 	}
 	plan := func() (err error) {
-		c.plan, err = c.p.Store.PlanRepack(c.repack, c.marks.has, c.state.keeps(c.gone, c.dead))
+		c.plan, err = c.p.Store.PlanRepack(c.repack, c.marks.Has, c.state.keeps(c.gone, c.dead))
 		return c.p.Classify(err)
 	}
 	if err := plan(); err != nil {
@@ -304,13 +304,13 @@ func (c *collection) planSweep(ctx context.Context) (err error) {
 }
 
 // sweep copies what lives out of the packs that are worth it and unlinks them.
-func sweep(ctx context.Context, p *project.Project, plan *cas.RepackPlan, m *marker, result *Collected) error {
+func sweep(ctx context.Context, p *project.Project, plan *cas.RepackPlan, m *reach.Reach, result *Collected) error {
 	applied, err := plan.Apply(ctx, func(c cas.Commit) error {
 		r, err := manifest.ParseRecord(c.Payload)
 		if err != nil {
 			return fmt.Errorf("read the log at %d: %w", c.Seq, err)
 		}
-		return m.record(ctx, r)
+		return m.Record(ctx, r)
 	})
 	if err != nil {
 		return err
@@ -334,7 +334,7 @@ func Fold(ctx context.Context, p *project.Project) error {
 }
 
 // markStatCache keeps the tree of the stat cache, so that the next save need not read the project anew.
-func markStatCache(ctx context.Context, p *project.Project, m *marker) error {
+func markStatCache(ctx context.Context, p *project.Project, m *reach.Reach) error {
 	generation, err := p.Store.Generation()
 	if err != nil {
 		return err
@@ -343,7 +343,7 @@ func markStatCache(ctx context.Context, p *project.Project, m *marker) error {
 	if err != nil || cache == nil {
 		return err
 	}
-	if err := m.tree(ctx, cache.Root()); err != nil {
+	if err := m.Tree(ctx, cache.Root()); err != nil {
 		return p.Classify(err)
 	}
 	return nil
@@ -351,7 +351,7 @@ func markStatCache(ctx context.Context, p *project.Project, m *marker) error {
 
 // restampStatCache gives the stat cache the store's new generation, if it is still the
 // one whose tree was marked. Otherwise it is dropped: the next save reads everything.
-func restampStatCache(p *project.Project, m *marker) error {
+func restampStatCache(p *project.Project, m *reach.Reach) error {
 	file := p.StatCacheFile()
 	ctx, cancel := p.Wait(context.Background())
 	defer cancel()
@@ -372,7 +372,7 @@ func restampStatCache(p *project.Project, m *marker) error {
 	if was.Generation == generation {
 		return nil
 	}
-	if !m.has(cache.Root()) {
+	if !m.Has(cache.Root()) {
 		return account.RemoveIfThere(file)
 	}
 	return scan.Restamp(file, project.Stamp{Generation: generation, At: a.Last(), Start: was.Start}.Encode())

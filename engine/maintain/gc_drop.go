@@ -6,6 +6,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/reach"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -22,14 +23,14 @@ func (c *collection) forget(ctx context.Context) error {
 	}
 	for _, t := range c.state.Touches {
 		if was[t.Seq] && !c.dead[t.Seq] {
-			if err := c.marks.record(ctx, manifest.Record{Touch: &t}); err != nil {
+			if err := c.marks.Record(ctx, manifest.Record{Touch: &t}); err != nil {
 				return c.p.Classify(err)
 			}
 		}
 	}
 	for _, k := range kept {
 		delete(c.gone, k.ID)
-		if err := c.marks.record(ctx, manifest.Record{Checkpoint: &k}); err != nil {
+		if err := c.marks.Record(ctx, manifest.Record{Checkpoint: &k}); err != nil {
 			return c.p.Classify(err)
 		}
 	}
@@ -66,7 +67,7 @@ func (c *collection) shares(ctx context.Context) error {
 		return nil
 	}
 	return manifest.Walk(c.p.LoadDir, c.drop[0].Root, func(_ string, e manifest.Entry) error {
-		if e.Kind != manifest.Subdir && e.Kind != manifest.Symlink && e.Size > 0 && c.marks.has(e.ID) {
+		if e.Kind != manifest.Subdir && e.Kind != manifest.Symlink && e.Size > 0 && c.marks.Has(e.ID) {
 			c.result.Shared++
 		}
 		return ctx.Err()
@@ -98,7 +99,7 @@ func (c *collection) deleteChosen(ctx context.Context) (kept []manifest.Checkpoi
 			switch {
 			case err != nil:
 				return nil, err
-			case ok && (now.Pinned || now.Name != "" || used[chosen.ID] && !isTorn(ctx, c.p, now.Root)):
+			case ok && (now.Pinned || now.Name != "" || used[chosen.ID] && !reach.IsTorn(ctx, c.p, now.Root)):
 				kept = append(kept, now)
 			default:
 				d.Checkpoints = append(d.Checkpoints, chosen.ID)

@@ -11,6 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/reach"
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -84,29 +85,29 @@ func (s *LogState) undoable(gone map[manifest.CheckpointID]bool) (newest, older 
 }
 
 // mark marks what stays when the checkpoints in gone go, and the touches in dead.
-func (s *LogState) mark(ctx context.Context, m *marker, gone map[manifest.CheckpointID]bool, dead map[uint64]bool) error {
+func (s *LogState) mark(ctx context.Context, m *reach.Reach, count func(done, total int), gone map[manifest.CheckpointID]bool, dead map[uint64]bool) error {
 	for i, c := range s.Checkpoints {
-		if m.marked != nil {
-			m.marked(i, len(s.Checkpoints))
+		if count != nil {
+			count(i, len(s.Checkpoints))
 		}
 		if gone[c.ID] {
 			continue
 		}
-		if err := m.record(ctx, manifest.Record{Checkpoint: &c}); err != nil {
+		if err := m.Record(ctx, manifest.Record{Checkpoint: &c}); err != nil {
 			return err
 		}
 	}
-	if m.marked != nil {
-		m.marked(len(s.Checkpoints), len(s.Checkpoints))
+	if count != nil {
+		count(len(s.Checkpoints), len(s.Checkpoints))
 	}
 	newest, older := s.undoable(gone)
 	for _, o := range newest {
-		if err := m.record(ctx, manifest.Record{Operation: &o}); err != nil {
+		if err := m.Record(ctx, manifest.Record{Operation: &o}); err != nil {
 			return err
 		}
 	}
 	for _, o := range older {
-		if err := m.record(ctx, manifest.Record{Operation: &o}); err != nil && !project.IsDamage(err) {
+		if err := m.Record(ctx, manifest.Record{Operation: &o}); err != nil && !project.IsDamage(err) {
 			return err
 		}
 	}
@@ -172,7 +173,7 @@ func (s *LogState) amend(c cas.Commit) []byte {
 }
 
 // markSince marks what the log has got from sequence number from on.
-func markSince(ctx context.Context, p *project.Project, m *marker, from uint64) error {
+func markSince(ctx context.Context, p *project.Project, m *reach.Reach, from uint64) error {
 	for c, err := range p.Store.Commits(from) {
 		if err != nil {
 			return p.Classify(err)
@@ -181,7 +182,7 @@ func markSince(ctx context.Context, p *project.Project, m *marker, from uint64) 
 		if err != nil {
 			return &account.DamagedStoreError{What: fmt.Sprintf("entry %d of the log", c.Seq), Err: err}
 		}
-		if err := m.record(ctx, r); err != nil {
+		if err := m.Record(ctx, r); err != nil {
 			return p.Classify(err)
 		}
 	}

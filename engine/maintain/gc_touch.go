@@ -4,26 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/rewind-cli/rewind/cas/oid"
-	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/reach"
 	"github.com/rewind-cli/rewind/manifest"
 )
-
-// touched marks the content that a touch refers to.
-func (m *marker) touched(t *manifest.Touch) error {
-	if t.Entry == nil || t.Entry.ID == (oid.ID{}) {
-		return nil
-	}
-	if t.Entry.Kind == manifest.Chunked {
-		// A program that knows no touches may have collected it: that keeps nothing from being swept.
-		if err := m.list(t.Entry.ID); !project.IsDamage(err) {
-			return err
-		}
-		return nil
-	}
-	m.seen(t.Entry.ID)
-	return nil
-}
 
 // deadTouches are those of sessions that have no living checkpoint when the ones in gone go. What was
 // seen since the newest checkpoint stays: its session may get its first one any moment.
@@ -45,12 +28,12 @@ func (s *LogState) deadTouches(gone map[manifest.CheckpointID]bool) map[uint64]b
 }
 
 // markTouches marks what the touches that stay need.
-func (s *LogState) markTouches(ctx context.Context, m *marker, dead map[uint64]bool) error {
+func (s *LogState) markTouches(ctx context.Context, m *reach.Reach, dead map[uint64]bool) error {
 	for _, t := range s.Touches {
 		if dead[t.Seq] {
 			continue
 		}
-		if err := m.record(ctx, manifest.Record{Touch: &t}); err != nil {
+		if err := m.Record(ctx, manifest.Record{Touch: &t}); err != nil {
 			return err
 		}
 	}

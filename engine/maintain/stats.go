@@ -11,6 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/reach"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -134,15 +135,15 @@ func (u *usage) checkpoints(ctx context.Context, all []manifest.Checkpoint) ([]C
 // firstUse maps each object to the first checkpoint, in the order of at, that has it.
 func (u *usage) firstUse(ctx context.Context, phase string, n int, at func(int) manifest.Checkpoint) (map[oid.ID]int, error) {
 	use := map[oid.ID]int{}
-	m := &marker{live: map[oid.ID]struct{}{}, load: u.p.LoadDir, get: u.p.Store.Get}
+	m := reach.Of(u.p, false)
 	count := u.p.Counting(phase, "checkpoint")
 	for i := range n {
-		m.added = m.added[:0]
+		m.Added = m.Added[:0]
 		c := at(i)
-		if err := m.record(ctx, manifest.Record{Checkpoint: &c}); err != nil {
+		if err := m.Record(ctx, manifest.Record{Checkpoint: &c}); err != nil {
 			return nil, err
 		}
-		for _, id := range m.added {
+		for _, id := range m.Added {
 			use[id] = i
 		}
 		if count != nil {

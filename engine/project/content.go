@@ -83,3 +83,9 @@ func IsDamage(err error) bool {
 	var format *manifest.FormatError
 	return errors.As(err, &deep) || errors.As(err, &object) || errors.As(err, &missing) || errors.As(err, &format)
 }
+
+// IsLost reports whether an error says that no pack has an object.
+func IsLost(err error) bool {
+	var missing *cas.NotFoundError
+	return errors.As(err, &missing)
+}

@@ -158,8 +158,19 @@ func (p *Project) unshare(ctx context.Context) error {
 		return err
 	}
 	store := p.at.Store
+	remotes, err := os.ReadDir(filepath.Join(store, account.RemotesName))
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	var dirs []string
+	for _, e := range remotes {
+		dirs = append(dirs, filepath.Join(store, account.RemotesName, e.Name()))
+	}
 	for _, name := range []string{"", account.RestoreName, account.LockName, account.TmpName, account.ManifestsName} {
-		if err := p.unshareDir(filepath.Join(store, name)); err != nil {
+		dirs = append(dirs, filepath.Join(store, name))
+	}
+	for _, dir := range dirs {
+		if err := p.unshareDir(dir); err != nil {
 			return err
 		}
 	}

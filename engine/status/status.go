@@ -14,6 +14,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/remote"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -42,6 +43,7 @@ type Status struct {
 	Strays                []maintain.Stray   // what lies in the store's directory and is not the store's
 	Generic               *time.Time         // when the newest checkpoint for an event of hook generic was taken; nil: none is known
 	Forgetting            *time.Time         // since when bytes wait that were forgotten; nil: none do
+	Remotes               []remote.State
 }
 
 // Of looks at the store; it changes nothing.
@@ -98,6 +100,9 @@ func Of(ctx context.Context, p *project.Project) (*Status, error) {
 		return nil, err
 	}
 	if s.Strays, err = maintain.Strays(p); err != nil {
+		return nil, err
+	}
+	if s.Remotes, err = remote.States(p); err != nil {
 		return nil, err
 	}
 	s.LastHookError = project.LastHookError(p.Env, p)

@@ -104,3 +104,30 @@ func FileIn(a Agent, h Home, dir, session, told string) string {
 	}
 	return filepath.Join(home, f.folder(dir), f.below, session+".jsonl")
 }
+
+// Here is where the agent would keep on this account what it kept at a path on another one, or on another machine: below the same
+// of its directories. A path among the account's own files, or with none of these directories in it, stays.
+func Here(a Agent, h Home, told string) string {
+	f, ok := a.format()
+	if !ok || f.keeps == nil {
+		return told
+	}
+	here := told
+	for _, keep := range f.keeps(h) {
+		if strings.HasPrefix(told, keep+string(filepath.Separator)) {
+			return told
+		}
+		if keep == "" {
+			continue
+		}
+		below, err := filepath.Rel(h.Dir, keep)
+		if err != nil || !filepath.IsLocal(below) {
+			continue
+		}
+		below = string(filepath.Separator) + below + string(filepath.Separator)
+		if i := strings.LastIndex(told, below); i >= 0 && here == told {
+			here = filepath.Join(keep, told[i+len(below):])
+		}
+	}
+	return here
+}

@@ -129,6 +129,9 @@ func printStatus(o *app.Output, st *status.Status, set *settings.Settings, agent
 	} else {
 		field("mirror", "no: %s", app.Escape(st.MirrorReason))
 	}
+	for _, r := range st.Remotes {
+		field("remote", "%s: %s", r.Name, report.RemoteText(o, r))
+	}
 	if len(st.Gone) > 0 {
 		field("other stores", "%s: rewind stores rm --gone removes %s", rows.GoneText(st.Gone), app.ItOrThem(len(st.Gone)))
 	}

@@ -283,6 +283,9 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 		app.WarnEach(c.Out, done.Left, app.InJSON, func(path string) string {
 			return "left by a restore that was killed, and may contain a part of it: " + app.Escape(path)
 		})
+		app.WarnEach(c.Out, done.Remotes, app.InJSON, func(name string) string {
+			return "what was pushed to the remote " + name + " before stays there, for whoever has its key"
+		})
 		app.WarnEach(c.Out, done.Strays, app.InJSON, func(path string) string { return "not the store's own, and not searched: " + app.Escape(path) })
 	}
 	suspects := slices.DeleteFunc(slices.Clone(done.Others), func(s stores.Relative) bool { return !s.Suspect })
@@ -310,6 +313,10 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 				return &app.PartlyError{Err: errors.New("no checkpoint contains it any more, but files that were removed are still linked elsewhere")}
 			}
 			return &app.PartlyError{Err: errors.New("it is gone from this store, but not from files that are linked elsewhere")}
+		}
+		if len(suspects) == 0 && len(done.Remotes) > 0 && done.Found() {
+			return &app.PartlyError{Err: app.Hinted(fmt.Errorf("it is gone from this store, but not from what was pushed to %s", strings.Join(done.Remotes, ", ")),
+				"change a secret that was pushed; or delete the remote's objects, then: rewind remote remove, and add it again")}
 		}
 		if len(suspects) == 0 {
 			return nil
@@ -368,6 +375,7 @@ type forgotView struct {
 	Strays      []app.PathView   `json:"strays"`           // what lies in the store's directory, is not the store's, and was not searched
 	Unread      []string         `json:"not_readable"`     // checkpoints that the store has lost a part of, which may still name it
 	Left        []app.PathView   `json:"left"`             // temporary files in the project of a restore that was killed, which may contain a part of it
+	Remotes     []string         `json:"remotes"`          // to which something was pushed before, and which may contain it
 	Forks       []string         `json:"forks"`            // of those in still, conversations that a restore created
 	Mentions    int              `json:"mentions"`         // entries of conversations that name a path, or have a value from its file
 	Missed      int              `json:"not_searched"`     // versions of files that conversations were not searched for
@@ -394,7 +402,7 @@ func viewForgotten(done *maintain.Forgotten) forgotView {
 	return forgotView{
 		Paths: app.ViewPaths(done.Paths), Checkpoints: done.Checkpoints, Freed: done.Freed, Pending: done.Pending != "", Present: app.ViewPaths(done.Present),
 		Texts: done.Texts, Still: notNil(done.Still), Elsewhere: done.Elsewhere, Copies: notNil(done.Copies), Strays: app.ViewPaths(done.Strays),
-		Left: app.ViewPaths(done.Left), Forks: notNil(done.Forks), Mentions: done.Mentions, Missed: done.Missed, Checkpoint: rows.ViewID(done.Checkpoint),
+		Left: app.ViewPaths(done.Left), Forks: notNil(done.Forks), Remotes: notNil(done.Remotes), Mentions: done.Mentions, Missed: done.Missed, Checkpoint: rows.ViewID(done.Checkpoint),
 		Shared: done.Shared, DryRun: done.DryRun,
 		LivesOn: app.Map(done.LivesOn, func(l maintain.LivesOn) livesOnView { return livesOnView{app.ViewPath(l.Path), l.Checkpoints} }),
 		Unread:  app.Map(done.Unread, func(k manifest.Checkpoint) string { return k.ID.String() }),

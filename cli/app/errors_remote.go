@@ -1,0 +1,46 @@
+package app
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/rewind-cli/rewind/engine/remote"
+	"github.com/rewind-cli/rewind/engine/remote/bucket"
+)
+
+// explainRemote says what is wrong with a remote; false: it is none of that.
+func explainRemote(err error, f *Failure) bool {
+	var (
+		missing *remote.NoRemoteError
+		denied  *bucket.DeniedError
+		address *bucket.URLError
+		log     *remote.NoLogError
+	)
+	switch {
+	case errors.As(err, &missing):
+		f.Code, f.Hint = ExitNotFound, "rewind remote add NAME URL"
+		if len(missing.Have) > 0 {
+			f.Hint = "name one of " + strings.Join(missing.Have, ", ")
+		}
+	case errors.As(err, &log):
+		f.Code, f.Hint = ExitNotFound, "its logs:"
+		for _, l := range log.Have {
+			f.Hint += " " + l.ID
+		}
+	case errors.As(err, &denied):
+		f.Code, f.Hint = ExitUnreachable, denied.Next
+	case errors.As(err, &address):
+		f.Code, f.Hint = ExitUsage, address.Next
+	case is[*bucket.UnreachableError](err, f, ExitUnreachable, "what waits here goes with the next rewind push"):
+	case is[*remote.TakenError](err, f, ExitRefused, "choose another name, or first: rewind remote remove NAME"):
+	case is[*remote.KeyError](err, f, ExitRefused, "on a machine that has the key: rewind remote key; here: --key FILE, or $"+remote.KeyVariable):
+	case is[*remote.NotEmptyError](err, f, ExitRefused, "name a directory that does not exist"):
+	case is[*remote.EmptyRemoteError](err, f, ExitNotFound, "on the machine that has the project: rewind push"):
+	case is[*remote.GapError](err, f, ExitDamaged, "a listing can lag behind: try again in a minute"):
+	case is[*remote.BadObjectError](err, f, ExitDamaged, "something in the remote was changed or is damaged"):
+	case is[*remote.FutureError](err, f, ExitFailed, "install a newer rewind"):
+	default:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,103 @@
+package remote
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/engine/remote"
+)
+
+// NewClone makes the command that brings a remote to another machine.
+func NewClone() *app.Command {
+	var keyFile, log string
+	return &app.Command{
+		Name:  "clone",
+		Usage: "URL DIR [--key FILE] [--log ID]",
+		Short: "bring a project from a remote to this machine",
+		Long: "Makes DIR, with a store that has the checkpoints of the remote. No file of the project is\n" +
+			"written yet: rewind restore last, run there, does that. The clone pushes to the same remote. The remote's key\n" +
+			"is read from --key FILE, from $" + remote.KeyVariable + ", or from this account if it has it.\n" +
+			"Where several machines have pushed, each its own, the clone has the log that was pushed to\n" +
+			"last; the others are named, and --log takes one of them.\n" +
+			"Precious files are only there if they were pushed.",
+		Examples: []app.Example{
+			{Line: "rewind clone s3://backups/project project", Does: "the store, then: cd project && rewind restore last --resume"},
+		},
+		Answers: app.Answers{"clone": clonedView{}},
+		Exits:   []int{app.ExitNotFound, app.ExitDamaged, app.ExitRefused, app.ExitUnreachable},
+		MinArgs: 2, MaxArgs: 2,
+		Flags: func(f *pflag.FlagSet) {
+			f.StringVar(&log, "log", "", "take the log with this `ID`")
+			f.StringVar(&keyFile, "key", "", "read the remote's key from `FILE`")
+		},
+		Run: func(ctx context.Context, c *app.Call) error {
+			o := remote.CloneOptions{OpenOptions: c.OpenOptions(), URL: c.Args[0], Dir: c.Args[1], Name: "origin", Log: log}
+			if o.Dir == "" {
+				return &app.UsageError{Msg: "an argument is an empty string", Hint: "rewind clone URL DIR"}
+			}
+			if !filepath.IsAbs(o.Dir) {
+				o.Dir = filepath.Join(c.Env.Dir, o.Dir)
+			}
+			if keyFile != "" {
+				if !filepath.IsAbs(keyFile) {
+					keyFile = filepath.Join(c.Env.Dir, keyFile)
+				}
+				data, err := os.ReadFile(keyFile)
+				if err != nil {
+					return err
+				}
+				o.Key = string(data)
+			}
+			done, err := remote.Clone(ctx, o)
+			if err != nil {
+				return err
+			}
+			if err := c.Opened(ctx, done.Project); err != nil {
+				return err
+			}
+			c.Out.EndProgress()
+			return reportCloned(c, done, o.Dir)
+		},
+	}
+}
+
+type clonedView struct {
+	Root        string    `json:"root"`
+	Machine     string    `json:"machine"`
+	From        string    `json:"from"` // the project's directory there
+	Checkpoints int       `json:"checkpoints"`
+	Bytes       int64     `json:"bytes"`
+	Requests    int       `json:"requests"`
+	Others      []logView `json:"others"` // logs of the remote that the clone has not
+}
+
+type logView struct {
+	Log    string `json:"log"`
+	Pushed string `json:"pushed"`
+}
+
+func reportCloned(c *app.Call, done *remote.Cloned, dir string) error {
+	from, err := strconv.Unquote(done.Root)
+	if err != nil {
+		from = ""
+	}
+	if c.JSON {
+		return c.Out.Document(clonedView{app.ViewPath(dir).Path, done.Machine, app.ViewPath(from).Path, done.Checkpoints, done.Bytes, done.Requests,
+			app.Map(done.Others, func(l remote.Log) logView { return logView{l.ID, app.ViewTime(l.Pushed)} })})
+	}
+	c.Out.Summary("Cloned %s of %s on %s into %s.", app.Plural(done.Checkpoints, "checkpoint", "checkpoints"), app.Escape(from),
+		app.Escape(done.Machine), app.Escape(dir))
+	for _, l := range done.Others {
+		c.Out.Warn("another log of the remote is not in the clone: %s, pushed to %s", l.ID, app.Ago(c.Out, l.Pushed))
+	}
+	if len(done.Others) > 0 {
+		c.Out.Hint("rewind clone URL DIR --log ID takes one of them")
+	}
+	c.Out.Hint("cd %s && rewind restore last --resume writes the files and continues the session", app.ShellQuote(dir))
+	return nil
+}

@@ -1,0 +1,2 @@
+// Package remote has the commands for a place outside the machine: remote, push and clone.
+package remote

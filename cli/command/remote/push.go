@@ -1,0 +1,61 @@
+package remote
+
+import (
+	"context"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/engine/remote"
+)
+
+// NewPush makes the command that sends checkpoints to a remote.
+func NewPush() *app.Command {
+	return &app.Command{
+		Name:  "push",
+		Usage: "[NAME]",
+		Short: "send what is new to a remote",
+		Long: "Sends all checkpoints that the remote does not have yet, with their conversations and all that\n" +
+			"undo and revert need: names, sessions, operations. What was sent once is never sent again. An\n" +
+			"interrupted push is continued by the next one. NAME is needed where there are several remotes and\n" +
+			"none is called origin.",
+		Examples: []app.Example{{Line: "rewind push", Does: "to the remote of the project"}},
+		Answers:  app.Answers{"push": pushedView{}},
+		Exits:    []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitUnreachable},
+		MaxArgs:  1,
+		Run: func(ctx context.Context, c *app.Call) error {
+			p, err := c.Open(ctx)
+			if err != nil {
+				return err
+			}
+			r, err := remote.Find(p, append(c.Args, "")[0])
+			if err != nil {
+				return err
+			}
+			done, err := r.Push(ctx)
+			if err != nil {
+				return err
+			}
+			c.Out.EndProgress()
+			if c.JSON {
+				return c.Out.Document(pushedView{r.Name, done.Checkpoints, done.Bytes, done.Requests, done.Moved})
+			}
+			if done.Moved {
+				c.Out.Warn("the log here is not the one that was pushed before: it is pushed as a log of its own, beside that one")
+			}
+			if done.Bytes == 0 {
+				c.Out.Summary("%s has everything already.", r.Name)
+				return nil
+			}
+			c.Out.Summary("Pushed %s to %s: %s, %s.", app.Plural(done.Checkpoints, "checkpoint", "checkpoints"), r.Name,
+				app.FormatSize(done.Bytes), app.Plural(done.Requests, "request", "requests"))
+			return nil
+		},
+	}
+}
+
+type pushedView struct {
+	Remote      string `json:"remote"`
+	Checkpoints int    `json:"checkpoints"`
+	Bytes       int64  `json:"bytes"`
+	Requests    int    `json:"requests"`
+	Moved       bool   `json:"moved"` // another copy of the store had pushed: this one pushes as a writer of its own now
+}

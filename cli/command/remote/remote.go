@@ -1,0 +1,167 @@
+package remote
+
+import (
+	"context"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/report"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/remote"
+)
+
+// NewRemote makes the command that adds, lists and removes remotes.
+func NewRemote() *app.Command {
+	var precious, manual bool
+	return &app.Command{
+		Name:  "remote",
+		Usage: "[add NAME URL [--precious] [--manual] | remove NAME | key [NAME]]",
+		Short: "keep checkpoints in a bucket or directory outside this machine",
+		Long: "Lists the remotes of the project, with what was not pushed to them yet. add makes a remote,\n" +
+			"or joins one that another machine has made. From then on each save is followed by a push, in\n" +
+			"a process of its own, unless it was added with --manual; rewind push does it at once. rewind\n" +
+			"clone brings what was pushed to another machine. Everything is encrypted before it leaves the\n" +
+			"machine: add prints the remote's key once, and key prints it again. Without the key nothing\n" +
+			"of it can be read, so keep it outside this machine, for example in a password manager.\n" +
+			"Precious files (ignored by git but captured, such as .env) stay here without --precious.\n" +
+			"remove only forgets the remote: what was pushed stays there, and the key here.\n\n" +
+			"URL is one of\n" +
+			"  s3://BUCKET/PREFIX   any S3-compatible store, with the usual credentials;\n" +
+			"                       ?endpoint=URL and ?region=NAME can follow\n" +
+			"  DIR                  a directory, as of a mounted disk",
+		Examples: []app.Example{
+			{Line: "rewind remote add origin s3://backups/project", Does: "make a remote, and print its key"},
+			{Line: "rewind remote add nas /mnt/nas/project", Does: "in a directory"},
+			{Line: "rewind remote", Does: "the remotes, and what waits for a push"},
+		},
+		Answers: app.Answers{"remote": remotesView{}, "remote-add": addedView{}, "remote-key": keyView{}},
+		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused, app.ExitUnreachable},
+		MaxArgs: 3,
+		Flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&manual, "manual", false, "with add: only rewind push sends something")
+			f.BoolVar(&precious, "precious", false, "with add: precious files are pushed, too")
+		},
+		Run: func(ctx context.Context, c *app.Call) error {
+			verb := "list"
+			if len(c.Args) > 0 {
+				verb = c.Args[0]
+			}
+			takes := map[string][2]int{"list": {0, 0}, "add": {2, 2}, "remove": {1, 1}, "key": {0, 1}}
+			n, known := takes[verb]
+			given := max(0, len(c.Args)-1)
+			switch {
+			case !known:
+				return &app.UsageError{Msg: "unknown subcommand " + app.Quote(verb) + " of remote", Hint: "rewind remote add NAME URL"}
+			case given < n[0] || given > n[1]:
+				return &app.UsageError{Msg: "wrong number of arguments for remote " + verb, Hint: "rewind remote " + c.Cmd.Usage}
+			case (precious || manual) && verb != "add":
+				return &app.UsageError{Msg: "--precious and --manual go with add", Hint: "rewind remote add NAME URL --precious --manual"}
+			}
+			p, err := c.Open(ctx)
+			if err != nil {
+				return err
+			}
+			switch verb {
+			case "add":
+				return add(ctx, c, p, remote.AddOptions{Name: c.Args[1], URL: c.Args[2], Precious: precious, Manual: manual})
+			case "remove":
+				return remove(ctx, c, p, c.Args[1])
+			case "key":
+				return key(c, p, append(c.Args[1:], "")[0])
+			}
+			return list(ctx, c, p)
+		},
+	}
+}
+
+type addedView struct {
+	Remote string  `json:"remote"`
+	URL    string  `json:"url"`
+	New    bool    `json:"new"` // nothing was there before
+	Key    *string `json:"key"` // null where this account does not have it
+}
+
+func add(ctx context.Context, c *app.Call, p *project.Project, o remote.AddOptions) error {
+	done, err := remote.Add(ctx, p, o)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		v := addedView{Remote: done.Name, URL: done.URL, New: done.New}
+		if done.Key != nil {
+			v.Key = new(done.Key.String())
+		}
+		return c.Out.Document(v)
+	}
+	if done.New {
+		c.Out.Summary("Made a remote at %s. Its key, which another machine needs to read what is pushed:", app.Escape(done.URL))
+		c.Out.Line("  %s", done.Key)
+		c.Out.Hint("keep the key outside this machine; then: rewind push")
+		return nil
+	}
+	c.Out.Summary("Joined the remote at %s.", app.Escape(done.URL))
+	if done.Key == nil {
+		c.Out.Hint("this account does not have its key, so it can push and not read: set %s to add it", remote.KeyVariable)
+	}
+	return nil
+}
+
+func remove(ctx context.Context, c *app.Call, p *project.Project, name string) error {
+	r, err := remote.Remove(ctx, p, name)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return c.Out.Document(addedView{Remote: r.Name, URL: r.URL})
+	}
+	c.Out.Summary("Removed the remote %s. What was pushed is still at %s.", r.Name, app.Escape(r.URL))
+	return nil
+}
+
+type keyView struct {
+	Remote string `json:"remote"`
+	Key    string `json:"key"`
+}
+
+func key(c *app.Call, p *project.Project, name string) error {
+	r, err := remote.Find(p, name)
+	if err != nil {
+		return err
+	}
+	k, err := r.Key()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return c.Out.Document(keyView{r.Name, k.String()})
+	}
+	c.Out.Line("%s", k)
+	return nil
+}
+
+type remotesView struct {
+	Remotes []report.RemoteView `json:"remotes"`
+}
+
+func list(ctx context.Context, c *app.Call, p *project.Project) error {
+	release, err := p.Use(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	all, err := remote.States(p)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return c.Out.Document(remotesView{app.Map(all, report.ViewRemote)})
+	}
+	for _, s := range all {
+		c.Out.Line("%s  %s  %s", s.Name, app.Escape(s.URL), report.RemoteText(c.Out, s))
+	}
+	if len(all) == 0 {
+		c.Out.Hint("no remote yet: rewind remote add NAME URL")
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package hook
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/remote"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// pushWord is that of the detached process that pushes: rewind hook --detached ROOT --push[=hurry].
+const (
+	pushWord  = "--push"
+	hurryWord = "--push=hurry"
+)
+
+// flushTime is how long the end of a turn waits for a push, where the machine may be gone right after it.
+const flushTime = 3 * time.Second
+
+// StartPush starts a detached process that pushes what was committed, if a remote wants it and none is there already. hurry: it
+// does not wait for more.
+func StartPush(p *project.Project, hurry bool) error {
+	if !remote.Wanted(p) {
+		return nil
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	word := pushWord
+	if hurry {
+		word = hurryWord
+	}
+	cmd := exec.Command(exe, "hook", workerFlag, p.Root(), word)
+	cmd.Dir = p.StoreDir()
+	cmd.SysProcAttr = detached()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return cmd.Process.Release()
+}
+
+// push has what hooks saved pushed; at the end of a turn in a machine that may be gone with it, it waits for that.
+func (h *process) push(ctx context.Context) {
+	kind := h.Event.Kind
+	ends := kind == manifest.Stop || kind == manifest.SessionEnd
+	if !ends && !h.Project.Committed.Load() {
+		return
+	}
+	ends = ends && mayVanish(h.Env)
+	if err := StartPush(h.Project, ends); err != nil || !ends {
+		return // the next save tries again
+	}
+	ctx, cancel := context.WithTimeout(ctx, flushTime)
+	defer cancel()
+	remote.Flush(ctx, h.Project)
+}
+
+// mayVanish reports whether this looks like a sandbox, which can be stopped with the agent: it has no terminal, or a variable of one.
+func mayVanish(env account.Env) bool {
+	for _, name := range []string{"CLAUDE_CODE_REMOTE", "CODESPACES", "E2B_SANDBOX", "GITPOD_WORKSPACE_ID"} {
+		if env.Variable(name) != "" {
+			return true
+		}
+	}
+	return !hasTerminal()
+}

@@ -1,0 +1,247 @@
+package reach
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Reach collects the ids of all objects that records of the log need. It is for one goroutine.
+type Reach struct {
+	// Added are the ids in the order in which they were met. Whoever takes them may cut the slice short.
+	Added []oid.ID
+	// Hurt says, after Tree and Record, that something of what was asked for is lost.
+	Hurt bool
+	// Lost are the checkpoints of which something is lost.
+	Lost []manifest.CheckpointID
+
+	o    Options
+	live map[oid.ID]struct{}
+	torn map[oid.ID]bool // directories and lists that something is lost of
+}
+
+// Options say where objects are read, and which count.
+type Options struct {
+	Dir    func(oid.ID) (manifest.Dir, error)   // loads a directory; nil where no tree is asked for
+	Get    func([]byte, oid.ID) ([]byte, error) // appends an object's bytes
+	Strict bool                                 // an object that is lost is an error
+	Skip   func(manifest.Entry) bool            // entries of directories that do not count; nil: none
+	Known  map[oid.ID]struct{}                  // what is met already, with all that it needs; becomes the Reach's; nil: nothing
+}
+
+// New begins with what o.Known has.
+func New(o Options) *Reach {
+	r := &Reach{o: o, live: o.Known}
+	if r.live == nil {
+		r.live = map[oid.ID]struct{}{}
+	}
+	return r
+}
+
+// Of begins with nothing, and reads the objects of a project's store.
+func Of(p *project.Project, strict bool) *Reach {
+	return New(Options{Dir: p.LoadDir, Get: p.Store.Get, Strict: strict})
+}
+
+// Has reports whether an object was met.
+func (r *Reach) Has(id oid.ID) bool {
+	_, ok := r.live[id]
+	return ok
+}
+
+// seen adds an id; it reports whether it was there already. Zero ids are nothing.
+func (r *Reach) seen(id oid.ID) bool {
+	if id == (oid.ID{}) || r.Has(id) {
+		return true
+	}
+	r.add(id)
+	return false
+}
+
+func (r *Reach) add(id oid.ID) {
+	r.live[id] = struct{}{}
+	r.Added = append(r.Added, id)
+}
+
+// Tree marks a directory and all that it holds. A directory that was marked
+// before was marked whole.
+func (r *Reach) Tree(ctx context.Context, id oid.ID) error {
+	if r.seen(id) {
+		r.Hurt = r.Hurt || r.torn[id]
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	defer r.tears(id)()
+	dir, err := r.o.Dir(id)
+	if err != nil {
+		return r.pass(err)
+	}
+	for _, e := range dir.Entries {
+		if r.o.Skip != nil && r.o.Skip(e) {
+			continue
+		}
+		switch e.Kind {
+		case manifest.Subdir:
+			if err := r.Tree(ctx, e.ID); err != nil {
+				return err
+			}
+		case manifest.Chunked:
+			if err := r.list(e.ID); err != nil {
+				return err
+			}
+		case manifest.File:
+			r.seen(e.ID)
+		}
+	}
+	return nil
+}
+
+func (r *Reach) list(id oid.ID) error {
+	if r.seen(id) {
+		r.Hurt = r.Hurt || r.torn[id]
+		return nil
+	}
+	defer r.tears(id)()
+	data, err := r.o.Get(nil, id)
+	if err != nil {
+		return r.pass(err)
+	}
+	list, err := cas.ParseList(data)
+	if err != nil {
+		return err
+	}
+	for _, c := range list.Chunks {
+		if !r.Has(c.ID) {
+			r.add(c.ID)
+		}
+	}
+	return nil
+}
+
+// Record marks what one entry of the log refers to.
+func (r *Reach) Record(ctx context.Context, of manifest.Record) error {
+	switch {
+	case of.Checkpoint != nil:
+		c := of.Checkpoint
+		r.Hurt = false
+		defer func() {
+			if r.Hurt && !slices.Contains(r.Lost, c.ID) {
+				r.Lost = append(r.Lost, c.ID)
+			}
+		}()
+		r.seen(c.Coverage)
+		r.seen(c.Rules)
+		if c.Transcript != nil {
+			if err := r.Conversation(c.Transcript.Content); err != nil {
+				return fmt.Errorf("checkpoint %s: its conversation: %w", c.ID, err)
+			}
+		}
+		if err := r.Tree(ctx, c.Root); err != nil {
+			return fmt.Errorf("checkpoint %s: %w", c.ID, err)
+		}
+	case of.Operation != nil:
+		o := of.Operation
+		r.seen(o.Paths)
+		if err := r.Tree(ctx, o.Before); err != nil {
+			return err
+		}
+		return r.Tree(ctx, o.After)
+	case of.Touch != nil:
+		if err := r.touched(of.Touch); err != nil {
+			return fmt.Errorf("what a hook saw of %s: %w", of.Touch.Path, err)
+		}
+	case of.Amend != nil:
+		for _, a := range of.Amend.Records {
+			if err := r.Record(ctx, a.Record); err != nil {
+				return err
+			}
+		}
+	case of.Rewrite != nil:
+		for _, root := range of.Rewrite.Roots {
+			if err := r.Tree(ctx, root); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Conversation marks all that a stored conversation consists of.
+func (r *Reach) Conversation(content oid.ID) error {
+	store := conversation.StoreIn(context.Background(), r.o.Get, nil)
+	return transcript.Walk(store, content, func(id oid.ID) (bool, error) {
+		if r.Has(id) {
+			r.Hurt = r.Hurt || r.torn[id]
+			return false, nil
+		}
+		r.add(id)
+		data, err := r.o.Get(nil, id)
+		if err != nil {
+			defer r.tears(id)()
+			return false, r.pass(err)
+		}
+		if list, err := cas.ParseList(data); err == nil {
+			for _, chunk := range list.Chunks {
+				r.seen(chunk.ID)
+			}
+		}
+		return true, nil
+	})
+}
+
+// touched marks the content that a touch refers to.
+func (r *Reach) touched(t *manifest.Touch) error {
+	if t.Entry == nil || t.Entry.ID == (oid.ID{}) || r.o.Skip != nil && r.o.Skip(*t.Entry) {
+		return nil
+	}
+	if t.Entry.Kind == manifest.Chunked {
+		// A program that knows no touches may have collected it: that keeps nothing from being swept.
+		if err := r.list(t.Entry.ID); !project.IsDamage(err) {
+			return err
+		}
+		return nil
+	}
+	r.seen(t.Entry.ID)
+	return nil
+}
+
+// pass is nil for what is lost, which it notes; other errors stay. Where the store was completed from its mirror before, what is
+// lost will not come back: what still refers to it must not keep gc or forget from all else.
+func (r *Reach) pass(err error) error {
+	if r.o.Strict || !project.IsLost(err) {
+		return err
+	}
+	r.Hurt = true
+	return nil
+}
+
+// tears begins with a directory or a list; what it gives notes at its end whether something of it is lost.
+func (r *Reach) tears(id oid.ID) (end func()) {
+	was := r.Hurt
+	r.Hurt = false
+	return func() {
+		if r.Hurt {
+			if r.torn == nil {
+				r.torn = map[oid.ID]bool{}
+			}
+			r.torn[id] = true
+		}
+		r.Hurt = r.Hurt || was
+	}
+}
+
+// IsTorn reports whether a directory of a tree is lost.
+func IsTorn(ctx context.Context, p *project.Project, root oid.ID) bool {
+	r := Of(p, false)
+	err := r.Tree(ctx, root)
+	return err == nil && r.Hurt || project.IsDamage(err)
+}

@@ -1,0 +1,270 @@
+package remote
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/remote/bucket"
+)
+
+const (
+	configName = "remote.json"
+	markName   = "mark.json"
+	sentName   = "sent"
+	spoolName  = "spool"
+	keySuffix  = ".key"
+
+	maxConfig = 1 << 20 // bytes
+)
+
+// Remote is one remote of a project.
+type Remote struct {
+	Name string
+	Config
+
+	dir string // in the store
+	p   *project.Project
+}
+
+// Config is what a store knows of one of its remotes.
+type Config struct {
+	URL       string `json:"url"`
+	ID        string `json:"id"`        // of the remote: 32 hexadecimal digits
+	Recipient string `json:"recipient"` // what segments are sealed for
+	Precious  bool   `json:"precious"`  // precious files go, too
+	Manual    bool   `json:"manual"`    // only rewind push sends something there
+	// Conditional says that the server was seen to refuse to overwrite an object where it is asked to.
+	Conditional bool `json:"conditional"`
+}
+
+// about is the remote's own description, the object rewind.json.
+type about struct {
+	Format    int    `json:"format"`
+	ID        string `json:"id"`
+	Recipient string `json:"recipient"`
+}
+
+// format is the newest that this program reads and writes.
+const format = 1
+
+// mark says what of the log is in the remote, and as which writer.
+type mark struct {
+	Writer writerID `json:"writer"`
+	Store  string   `json:"store"` // id of the store that pushed
+	// Position of the log's end at the last push, as text; it changes when gc writes the log anew.
+	At string `json:"at"`
+	// Seq is the newest commit that is there, and Payload the hash of what it says.
+	Seq     uint64 `json:"seq"`
+	Payload string `json:"payload"`
+	// Before is the stamp of the segment that the next one continues: the last one of this writer, or of another one whose log this store
+	// goes on with. Empty before the first. First says that the writer has pushed nothing yet.
+	Before string `json:"before"`
+	First  bool   `json:"first"`
+	// Whole is how many ids of the list of sent objects are there with all that they refer to, Sent how many are there.
+	Whole int `json:"whole"`
+	Sent  int `json:"sent"`
+	// Packs are there and in no segment yet: stamps.
+	Packs []string  `json:"packs,omitempty"`
+	Time  time.Time `json:"time"` // of the last push
+	Boot  time.Time `json:"boot"` // when the system was started, then
+}
+
+// NoRemoteError: the project has no remote of that name.
+type NoRemoteError struct {
+	Name string // "": it has none at all
+	Have []string
+}
+
+func (e *NoRemoteError) Error() string {
+	if e.Name == "" {
+		return "the project has no remote"
+	}
+	return fmt.Sprintf("the project has no remote %q", e.Name)
+}
+
+// TakenError: a remote of that name is there already.
+type TakenError struct{ Name, URL string }
+
+func (e *TakenError) Error() string {
+	return fmt.Sprintf("the project has a remote %q already, at %s", e.Name, e.URL)
+}
+
+// BadObjectError: an object of a remote is not what its name says, or is not one that this program writes.
+type BadObjectError struct {
+	Name, Reason string
+}
+
+func (e *BadObjectError) Error() string { return fmt.Sprintf("%s: %s", e.Name, e.Reason) }
+
+// FutureError: the remote has a format that a later version writes.
+type FutureError struct {
+	URL    string
+	Format int
+}
+
+func (e *FutureError) Error() string {
+	return fmt.Sprintf("the remote at %s has format %d: a later version of rewind made it", e.URL, e.Format)
+}
+
+// List are the remotes of a project, by name.
+func List(p *project.Project) ([]*Remote, error) {
+	entries, err := os.ReadDir(filepath.Join(p.StoreDir(), account.RemotesName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var all []*Remote
+	for _, e := range entries {
+		r := &Remote{Name: e.Name(), p: p, dir: filepath.Join(p.StoreDir(), account.RemotesName, e.Name())}
+		if !e.IsDir() || project.CheckName(e.Name()) != nil || !account.Exists(filepath.Join(r.dir, configName)) {
+			continue // what an interrupted add has left
+		}
+		if err := r.read(configName, &r.Config); err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// Find is the remote of a name; "" is the only one, or the one that is called origin. Error: *NoRemoteError.
+func Find(p *project.Project, name string) (*Remote, error) {
+	all, err := List(p)
+	if err != nil {
+		return nil, err
+	}
+	missing := &NoRemoteError{Name: name}
+	for _, r := range all {
+		if r.Name == name || name == "" && (len(all) == 1 || r.Name == "origin") {
+			return r, nil
+		}
+		missing.Have = append(missing.Have, r.Name)
+	}
+	return nil, missing
+}
+
+// read reads one of the remote's files in the store. One that is not there leaves v as it is.
+func (r *Remote) read(name string, v any) error {
+	file := filepath.Join(r.dir, name)
+	data, err := account.ReadSmall(file, maxConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, v)
+	}
+	if err != nil {
+		return &account.DamagedStoreError{What: file, Err: err}
+	}
+	return nil
+}
+
+func (r *Remote) write(name string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return account.WriteFile(filepath.Join(r.dir, name), append(data, '\n'), r.p.Owner)
+}
+
+// mark reads how far the last push came.
+func (r *Remote) mark() (m mark, err error) {
+	if err = r.read(markName, &m); err != nil {
+		return m, err
+	}
+	_, before := parseStamp(m.Before)
+	if m.Writer != "" && !m.Writer.valid() || m.Before != "" && !before || m.Whole < 0 || m.Sent < m.Whole || slices.ContainsFunc(m.Packs, func(s string) bool { _, ok := parseStamp(s); return !ok }) {
+		return m, &account.DamagedStoreError{What: filepath.Join(r.dir, markName), Err: errors.New("what it says cannot be")}
+	}
+	return m, nil
+}
+
+// bucket opens the place.
+func (r *Remote) bucket() (bucket.Bucket, error) {
+	o := options(r.p.Env)
+	o.Existing, o.Conditional = true, r.Conditional
+	return open(r.URL, o)
+}
+
+// open is bucket.Open; tests put another one in its place.
+var open = bucket.Open
+
+func options(env account.Env) bucket.Options {
+	return bucket.Options{Getenv: env.Getenv, Home: env.Home, Dir: env.Dir}
+}
+
+// Key reads the remote's key, if this account has it. REWIND_REMOTE_KEY goes before. Error: *KeyError.
+func (r *Remote) Key() (Key, error) { return keyOf(r.p.Env, r.ID, r.Recipient) }
+
+// KeyVariable names the variable of the environment that holds a remote's key.
+const KeyVariable = "REWIND_REMOTE_KEY"
+
+// KeyError: a remote's key is not to be had, or is another one's.
+type KeyError struct{ Reason string }
+
+func (e *KeyError) Error() string { return e.Reason }
+
+func keyOf(env account.Env, id, recipient string) (Key, error) {
+	text, from := env.Variable(KeyVariable), KeyVariable
+	if text == "" {
+		file := keyFile(env, id)
+		data, err := account.ReadSmall(file, maxConfig)
+		if errors.Is(err, fs.ErrNotExist) || file == "" {
+			return Key{}, &KeyError{"this account does not have the key of the remote"}
+		}
+		if err != nil {
+			return Key{}, err
+		}
+		text, from = string(data), file
+	}
+	k, err := ParseKey(text)
+	switch {
+	case err != nil:
+		return k, &KeyError{fmt.Sprintf("%s: %v", from, err)}
+	case recipient != "" && k.Recipient() != recipient:
+		return Key{}, &KeyError{fmt.Sprintf("the key of %s is not the key of the remote", from)}
+	}
+	return k, nil
+}
+
+// keyFile is where an account keeps a remote's key; "" without a home.
+func keyFile(env account.Env, id string) string {
+	dir := env.AccountDir()
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, account.RemotesName, id+keySuffix)
+}
+
+// keepKey writes a remote's key into the account's directory.
+func keepKey(env account.Env, id string, k Key) error {
+	dir, owner, err := env.MakeAccountDir()
+	if err != nil {
+		return err
+	}
+	if err := account.MakeDir(filepath.Join(dir, account.RemotesName), owner); err != nil {
+		return err
+	}
+	return account.WriteFile(keyFile(env, id), []byte(k.String()+"\n"), owner)
+}
+
+// parseAbout reads rewind.json.
+func parseAbout(url string, data []byte) (a about, err error) {
+	if err := json.Unmarshal(data, &a); err != nil {
+		return a, &BadObjectError{aboutName, "it is not readable: " + err.Error()}
+	}
+	if a.Format != format {
+		return a, &FutureError{url, a.Format}
+	}
+	if _, err := account.ParseStoreID(a.ID); err != nil {
+		return a, &BadObjectError{aboutName, err.Error()}
+	}
+	return a, nil
+}

@@ -1,0 +1,92 @@
+package remote
+
+import (
+	"errors"
+	"time"
+
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Pending says what of the log is not in a remote.
+type Pending struct {
+	Checkpoints int
+	Since       time.Time // when the oldest of them was taken; zero where there is none
+	Pushed      time.Time // the last push; zero where there was none
+}
+
+// State is a remote as this store knows it.
+type State struct {
+	*Remote
+	Pending Pending
+	Failure *Failure // of the last push without a command; nil where it came through
+}
+
+// States looks at all remotes of a project, and asks none of them anything.
+func States(p *project.Project) (all []State, err error) {
+	every, err := List(p)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range every {
+		d, err := r.Pending()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, State{r, d, r.Failure()})
+	}
+	return all, nil
+}
+
+// Pending looks at the log and at the mark. It asks the remote nothing.
+func (r *Remote) Pending() (d Pending, err error) {
+	m, err := r.mark()
+	if err != nil {
+		return d, err
+	}
+	d.Pushed = m.Time
+	last, err := r.p.Store.Last()
+	if err != nil || positionText(last) == m.At {
+		return d, r.p.Classify(err)
+	}
+	for c, err := range r.p.Store.Commits(m.Seq + 1) {
+		if err != nil {
+			return d, r.p.Classify(err)
+		}
+		record, err := manifest.ParseRecord(c.Payload)
+		if err != nil || record.Checkpoint == nil || c.Seq <= m.Seq {
+			continue
+		}
+		if d.Checkpoints++; d.Since.IsZero() {
+			d.Since = record.Checkpoint.Time
+		}
+	}
+	return d, nil
+}
+
+// Holding are the names of the remotes to which something was pushed: what is forgotten here, they have still.
+func Holding(p *project.Project) (names []string, err error) {
+	every, err := List(p)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range every {
+		m, err := r.mark()
+		if err != nil {
+			return nil, err
+		}
+		if m.Sent > 0 || m.Seq > 0 {
+			names = append(names, r.Name)
+		}
+	}
+	return names, nil
+}
+
+// DropUnsent removes what waits for a remote as an object, sealed: it may hold what was forgotten. The next push makes it anew.
+func DropUnsent(p *project.Project) error {
+	every, err := List(p)
+	for _, r := range every {
+		err = errors.Join(err, r.dropSpool())
+	}
+	return err
+}

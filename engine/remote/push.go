@@ -1,0 +1,336 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/reach"
+	"github.com/rewind-cli/rewind/engine/remote/bucket"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Pushed is what a push did.
+type Pushed struct {
+	Remote      *Remote
+	Checkpoints int   // that are there now and were not before
+	Bytes       int64 // of the objects that were sent
+	Requests    int   // to the remote
+	// Moved says that another copy of this store had pushed more as the same writer: this one goes on as a new writer.
+	Moved bool
+}
+
+// quiet is how long after a push the next one does not ask whether another copy of the store pushed meanwhile.
+const quiet = time.Minute
+
+// pushing is one push.
+type pushing struct {
+	*Remote
+	b    bucket.Bucket
+	m    mark
+	sent *sent
+	done *Pushed
+}
+
+// Push sends what the log has got since the last push. What is sent is in the remote for good, also where the push ends with an
+// error later. Errors: *account.BusyError where another process pushes, those of package bucket and of the store.
+func (r *Remote) Push(ctx context.Context) (*Pushed, error) {
+	if err := r.p.Writing(ctx); err != nil {
+		return nil, err
+	}
+	lock, err := r.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Release()
+	u := &pushing{Remote: r, done: &Pushed{Remote: r}}
+	if u.m, err = r.mark(); err != nil {
+		return nil, err
+	}
+	last, err := r.p.Store.Last()
+	if err != nil {
+		return nil, r.p.Classify(err)
+	}
+	s, sealed, spooled, err := r.readSpool()
+	if err != nil {
+		return nil, err
+	}
+	if !spooled && (u.m.At == positionText(last) || last.Seq == 0) {
+		return u.done, nil
+	}
+	if u.b, err = r.bucket(); err != nil {
+		return nil, err
+	}
+	if spooled {
+		if err := u.send(ctx, s, sealed); err != nil {
+			return u.done, err
+		}
+	}
+	if u.sent, err = r.readSent(&u.m); err != nil {
+		return u.done, err
+	}
+	defer func() { _ = u.sent.close() }() // synced before anything counts
+	if err := u.settleWriter(ctx); err != nil {
+		return u.done, err
+	}
+	return u.done, r.p.Classify(u.log(ctx))
+}
+
+// positionText names a place in the log and what is before it.
+func positionText(at cas.Position) string {
+	return fmt.Sprintf("%d/%d/%d/%x", at.Pack, at.Offset, at.Seq, at.Sum)
+}
+
+// settleWriter decides as whom this store pushes. A store that was copied, or put back to an earlier state with all of its machine, would
+// write a second log under one writer: it becomes a writer of its own, which continues the log where it knows it.
+func (u *pushing) settleWriter(ctx context.Context) error {
+	if u.m.Writer == "" {
+		u.newWriter()
+		return nil
+	}
+	store := u.p.ID.String()
+	if u.m.Store == store {
+		now, boot := u.p.Env.Time(), u.p.Env.BootTime()
+		if age := now.Sub(u.m.Time); age >= 0 && age < quiet && boot.Sub(u.m.Boot).Abs() < time.Second {
+			return u.sameLog()
+		}
+		u.done.Requests++
+		there, err := u.b.List(ctx, segments+string(u.m.Writer)+"/")
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(there, func(o bucket.Object) bool {
+			n, ok := parseSegmentName(o.Name)
+			return ok && n.last > u.m.Seq && n.size == o.Size
+		}) {
+			return u.sameLog()
+		}
+	}
+	u.done.Moved = u.m.Seq > 0
+	u.m.Writer, u.m.Store, u.m.First = newWriterID(), store, true // which goes on with the log where this store knows it
+	return nil
+}
+
+// sameLog compares the log with the newest commit that was sent: one that was put back to an older state and has gone on from there is
+// another log, of which nothing is in the remote.
+func (u *pushing) sameLog() error {
+	for c, err := range u.p.Store.Commits(u.m.Seq) {
+		if err != nil {
+			return u.p.Classify(err)
+		}
+		if c.Seq == u.m.Seq && payloadHash(c) == u.m.Payload || c.Seq > u.m.Seq {
+			return nil // gc may have dropped it
+		}
+		break
+	}
+	if u.m.Seq == 0 {
+		return nil
+	}
+	u.done.Moved = true
+	u.newWriter()
+	return nil
+}
+
+func payloadHash(c cas.Commit) string {
+	id := oid.Sum(c.Payload)
+	return hex.EncodeToString(id[:hashBytes])
+}
+
+// newWriter begins a log of which nothing is in the remote.
+func (u *pushing) newWriter() {
+	u.m = mark{Writer: newWriterID(), Store: u.p.ID.String(), First: true}
+	u.sent.whole, u.sent.there, u.sent.bases, u.sent.n = map[oid.ID]struct{}{}, map[oid.ID]struct{}{}, map[[16]byte]bool{}, 0
+}
+
+func newWriterID() writerID {
+	var b [8]byte
+	rand.Read(b[:])
+	return writerID(hex.EncodeToString(b[:]))
+}
+
+// log sends the commits behind the mark.
+func (u *pushing) log(ctx context.Context) error {
+	release, err := u.p.Use(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	last, err := u.p.Store.Last()
+	if err != nil {
+		return err
+	}
+	known := make(map[oid.ID]struct{}, len(u.sent.whole))
+	for id := range u.sent.whole {
+		known[id] = struct{}{}
+	}
+	strip := newStripper(u.p, u.sent.whole)
+	needs := reach.New(reach.Options{Dir: strip.load, Get: u.p.Store.Get, Known: known})
+	count := u.p.Counting("push", "object")
+	var fresh []oid.ID // in no pack yet
+	var commits []cas.Commit
+	var newest cas.Commit // of those that were looked at
+	checkpoints, total := 0, 0
+	bundle := u.p.Store.NewBundle(u.sent.has)
+	for c, err := range u.p.Store.Commits(u.m.Seq + 1) {
+		if err != nil {
+			return err
+		}
+		if c.Seq <= u.m.Seq {
+			continue
+		}
+		newest = c
+		record, err := manifest.ParseRecord(c.Payload)
+		if err != nil {
+			commits = append(commits, c) // of a later version: it goes as it is
+			continue
+		}
+		if !u.Precious {
+			stripped, send, err := strip.record(record)
+			if err != nil {
+				return fmt.Errorf("entry %d of the log: %w", c.Seq, err)
+			}
+			if !send {
+				continue
+			}
+			// What a later version may have put into a record goes along, where the record stays as it is.
+			if data := stripped.Append(nil); !bytes.Equal(data, record.Append(nil)) {
+				record, c.Payload = stripped, data
+			}
+		}
+		commits = append(commits, c)
+		if record.Checkpoint != nil {
+			checkpoints++
+		}
+		needs.Added = needs.Added[:0]
+		if err := needs.Record(ctx, record); err != nil {
+			return fmt.Errorf("entry %d of the log: %w", c.Seq, err)
+		}
+		for _, id := range needs.Added {
+			if _, ok := u.sent.there[id]; ok {
+				continue
+			}
+			if data, ok := strip.made[id]; ok {
+				bundle.AddBytes(id, data)
+			} else if err := bundle.Add(id); err != nil {
+				if project.IsLost(err) {
+					continue // verify names it; what is whole must not stay here for it
+				}
+				return err
+			}
+			fresh = append(fresh, id)
+			u.sent.bases[[16]byte(id[:])] = true
+			if total++; count != nil {
+				count(total, total)
+			}
+			if bundle.Size() < maxObject-maxObject/16 {
+				continue
+			}
+			if err := u.pack(ctx, bundle, fresh); err != nil {
+				return err
+			}
+			fresh, bundle = nil, u.p.Store.NewBundle(u.sent.has)
+		}
+	}
+	if len(commits) == 0 { // gc has written the log anew, or all is about precious files
+		u.m.At = positionText(last)
+		return u.write(markName, u.m)
+	}
+	for _, c := range commits {
+		bundle.Commit(c)
+	}
+	u.done.Checkpoints += checkpoints
+	return u.segment(ctx, bundle, fresh, segmentName{writer: u.m.Writer, first: commits[0].Seq, last: commits[len(commits)-1].Seq}, func(m *mark) {
+		m.Seq, m.Payload, m.At = newest.Seq, payloadHash(newest), positionText(newest.Position)
+	})
+}
+
+// pack sends objects before the segment whose commits need them. When it is done, they need not go again.
+func (u *pushing) pack(ctx context.Context, bundle *cas.Bundle, ids []oid.ID) error {
+	sealed, err := u.seal(head{}, bundle)
+	if err != nil {
+		return err
+	}
+	s := stampOf(sealed)
+	if err := u.put(ctx, s.packName(), sealed); err != nil {
+		return err
+	}
+	if err := u.sent.write(ids); err != nil {
+		return err
+	}
+	u.sent.n += len(ids)
+	u.m.Sent = u.sent.n
+	u.m.Packs = append(u.m.Packs, s.String())
+	return u.write(markName, u.m)
+}
+
+// segment sends commits.
+func (u *pushing) segment(ctx context.Context, bundle *cas.Bundle, ids []oid.ID, n segmentName, then func(*mark)) error {
+	h := head{Before: u.m.Before, Packs: u.m.Packs}
+	if u.m.First {
+		h.Machine, _ = os.Hostname()
+		h.Root = strconv.Quote(u.p.Root())
+	}
+	n.parent = noParent
+	if before, ok := parseStamp(u.m.Before); ok {
+		n.parent = parentOf(before)
+	}
+	sealed, err := u.seal(h, bundle)
+	if err != nil {
+		return err
+	}
+	n.stamp = stampOf(sealed)
+	if err := u.sent.write(ids); err != nil {
+		return err
+	}
+	s := spool{Name: n.String(), Mark: u.m}
+	then(&s.Mark)
+	s.Mark.Before, s.Mark.Packs, s.Mark.First = n.stamp.String(), nil, false
+	s.Mark.Sent += len(ids)
+	s.Mark.Whole = s.Mark.Sent
+	if err := u.writeSpool(s, sealed); err != nil {
+		return err
+	}
+	return u.send(ctx, s, sealed)
+}
+
+func (u *pushing) seal(h head, bundle *cas.Bundle) ([]byte, error) {
+	data, err := h.object(bundle.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	return seal(u.Recipient, data)
+}
+
+// send sends what is in the spool, and notes that it is there.
+func (u *pushing) send(ctx context.Context, s spool, sealed []byte) error {
+	if err := u.put(ctx, s.Name, sealed); err != nil {
+		return err
+	}
+	s.Mark.Time, s.Mark.Boot = u.p.Env.Time(), u.p.Env.BootTime()
+	if err := u.write(markName, s.Mark); err != nil {
+		return err
+	}
+	u.m = s.Mark
+	return errors.Join(u.dropSpool(), account.RemoveIfThere(filepath.Join(u.dir, failedName)))
+}
+
+func (u *pushing) put(ctx context.Context, name string, sealed []byte) error {
+	u.done.Requests++
+	if err := u.b.Put(ctx, name, sealed); err != nil {
+		return err
+	}
+	u.done.Bytes += int64(len(sealed))
+	return nil
+}
