@@ -271,6 +271,12 @@ func (c *completer) argument() {
 		c.offer("rm", "remove a store")
 	case name == "stores" && c.args[0] == "rm":
 		c.stores(c.typed)
+	case name == "remote" && n == 0:
+		c.offer("add", "make a remote, or join one")
+		c.offer("remove", "forget a remote of this project")
+		c.offer("key", "print the key that reads it")
+	case name == "push" && n == 0, name == "remote" && n == 1 && (c.args[0] == "remove" || c.args[0] == "key"):
+		c.remotes()
 	case name == "completion" && n == 0:
 		c.words("bash", "zsh", "fish")
 	case name == "help" && n == 0:

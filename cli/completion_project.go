@@ -13,6 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/remote"
 	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/engine/work"
@@ -168,6 +169,17 @@ func (c *completer) stores(typed string) {
 			c.offer(s.ID, app.Escape(store.StateText(s.State)+" "+s.Root))
 		}
 	}
+}
+
+// remotes offers those of the project.
+func (c *completer) remotes() {
+	c.inProject(func(p *project.Project) error {
+		all, err := remote.List(p)
+		for _, r := range all {
+			c.offer(r.Name, app.Escape(r.URL))
+		}
+		return err
+	})
 }
 
 // attempts offers the attempts at the newest prompt that has several, and now.
