@@ -51,6 +51,47 @@ func (b *Bundle) Add(id oid.ID) error {
 	return nil
 }
 
+// AddBlock adds a block as WholeBlocks gives it.
+func (b *Bundle) AddBlock(payload []byte) {
+	b.flush()
+	b.buf = pack.AppendRecord(b.buf, 0, int64(len(b.buf)), pack.BlockRecord, payload)
+}
+
+// WholeBlocks visits the blocks that have nothing but objects that are wanted, none of them a delta, as they are stored: a bundle
+// takes them without compressing anything again. The bytes are checked against the record's checksum, not against the ids. An object
+// may be in several blocks.
+func (s *Store) WholeBlocks(wants func(oid.ID) bool, visit func(ids []oid.ID, payload []byte) error) error {
+	packs, err := s.snapshot()
+	if err != nil {
+		return err
+	}
+	for _, p := range packs {
+		err := s.eachTable(p, 0, true, func(ref pack.BlockRef, b *pack.Block) error {
+			for i := range b.Entries {
+				if b.Entries[i].Delta || !wants(b.Entries[i].ID) {
+					return nil
+				}
+			}
+			f, err := p.open()
+			if err != nil {
+				return err
+			}
+			payload, err := pack.ReadPayload(f, p.seed, ref)
+			if pack.IsMalformed(err) {
+				return nil // Add finds another copy, or says that there is none
+			}
+			if err != nil {
+				return err
+			}
+			return visit(b.IDs(), payload)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // AddBytes adds an object that the store need not have.
 func (b *Bundle) AddBytes(id oid.ID, data []byte) {
 	b.put(&b.whole, pack.Entry{ID: id, Length: len(data)}, data)

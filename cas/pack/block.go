@@ -98,22 +98,31 @@ func DecodeBlock(payload []byte) (*Block, error) {
 // ReadBlock reads the block whose record lies at a place of a pack. Its body is not decompressed. Errors: MalformedError,
 // those of reading.
 func ReadBlock(file io.ReaderAt, seed uint64, at BlockRef) (Block, error) {
+	payload, err := ReadPayload(file, seed, at)
+	if err != nil {
+		return Block{}, err
+	}
+	return ParseBlock(payload)
+}
+
+// ReadPayload is ReadBlock, but gives the payload as it is stored.
+func ReadPayload(file io.ReaderAt, seed uint64, at BlockRef) ([]byte, error) {
 	buf := make([]byte, at.Size)
 	ok, err := ReadFull(file, buf, at.Offset)
 	if err != nil {
-		return Block{}, err
+		return nil, err
 	}
 	if !ok {
-		return Block{}, MalformedError("the pack ends before it")
+		return nil, MalformedError("the pack ends before it")
 	}
 	r, err := parseRecord(buf, seed, at.Offset)
 	if err != nil {
-		return Block{}, err
+		return nil, err
 	}
 	if r.Type != BlockRecord || r.End != at.Offset+int64(at.Size) {
-		return Block{}, MalformedError("another record lies in its place")
+		return nil, MalformedError("another record lies in its place")
 	}
-	return ParseBlock(r.Payload)
+	return r.Payload, nil
 }
 
 // tableGuess is how much of a block is read for its table: enough for about

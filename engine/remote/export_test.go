@@ -23,4 +23,7 @@ func (r *Remote) Sent() (int, error) {
 }
 
 // The sizes at which a push goes another way; tests make them small.
-var MaxObject = &maxObject
+var (
+	MaxObject   = &maxObject
+	ManyObjects = &manyObjects
+)

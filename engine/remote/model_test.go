@@ -174,6 +174,10 @@ func TestWhatWasPushedIsThere(t *testing.T) {
 			b.Now = func() time.Time { return now }
 			b.Conditions = faultbucket.Conditions(r.IntN(3))
 			defer remote.OpenAs(b)()
+			if seed%2 == 0 {
+				defer func(was int) { *remote.ManyObjects = was }(*remote.ManyObjects)
+				*remote.ManyObjects = 1
+			}
 			if seed%3 == 1 {
 				defer func(was int) { *remote.MaxObject = was }(*remote.MaxObject)
 				*remote.MaxObject = 4 << 10

@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -16,10 +15,7 @@ import (
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
-	"github.com/rewind-cli/rewind/engine/project"
-	"github.com/rewind-cli/rewind/engine/reach"
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
-	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Pushed is what a push did.
@@ -171,88 +167,24 @@ func (u *pushing) log(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	known := make(map[oid.ID]struct{}, len(u.sent.whole))
-	for id := range u.sent.whole {
-		known[id] = struct{}{}
+	g, err := u.gather(ctx)
+	if err != nil {
+		return err
 	}
-	strip := newStripper(u.p, u.sent.whole)
-	needs := reach.New(reach.Options{Dir: strip.load, Get: u.p.Store.Get, Known: known})
-	count := u.p.Counting("push", "object")
-	var fresh []oid.ID // in no pack yet
-	var commits []cas.Commit
-	var newest cas.Commit // of those that were looked at
-	checkpoints, total := 0, 0
-	bundle := u.p.Store.NewBundle(u.sent.has)
-	for c, err := range u.p.Store.Commits(u.m.Seq + 1) {
-		if err != nil {
-			return err
-		}
-		if c.Seq <= u.m.Seq {
-			continue
-		}
-		newest = c
-		record, err := manifest.ParseRecord(c.Payload)
-		if err != nil {
-			commits = append(commits, c) // of a later version: it goes as it is
-			continue
-		}
-		if !u.Precious {
-			stripped, send, err := strip.record(record)
-			if err != nil {
-				return fmt.Errorf("entry %d of the log: %w", c.Seq, err)
-			}
-			if !send {
-				continue
-			}
-			// What a later version may have put into a record goes along, where the record stays as it is.
-			if data := stripped.Append(nil); !bytes.Equal(data, record.Append(nil)) {
-				record, c.Payload = stripped, data
-			}
-		}
-		commits = append(commits, c)
-		if record.Checkpoint != nil {
-			checkpoints++
-		}
-		needs.Added = needs.Added[:0]
-		if err := needs.Record(ctx, record); err != nil {
-			return fmt.Errorf("entry %d of the log: %w", c.Seq, err)
-		}
-		for _, id := range needs.Added {
-			if _, ok := u.sent.there[id]; ok {
-				continue
-			}
-			if data, ok := strip.made[id]; ok {
-				bundle.AddBytes(id, data)
-			} else if err := bundle.Add(id); err != nil {
-				if project.IsLost(err) {
-					continue // verify names it; what is whole must not stay here for it
-				}
-				return err
-			}
-			fresh = append(fresh, id)
-			u.sent.bases[[16]byte(id[:])] = true
-			if total++; count != nil {
-				count(total, total)
-			}
-			if bundle.Size() < maxObject-maxObject/16 {
-				continue
-			}
-			if err := u.pack(ctx, bundle, fresh); err != nil {
-				return err
-			}
-			fresh, bundle = nil, u.p.Store.NewBundle(u.sent.has)
-		}
-	}
-	if len(commits) == 0 { // gc has written the log anew, or all is about precious files
+	if len(g.commits) == 0 { // gc has written the log anew, or all is about precious files
 		u.m.At = positionText(last)
 		return u.write(markName, u.m)
 	}
-	for _, c := range commits {
-		bundle.Commit(c)
+	if err := u.objects(ctx, g); err != nil {
+		return err
 	}
-	u.done.Checkpoints += checkpoints
-	return u.segment(ctx, bundle, fresh, segmentName{writer: u.m.Writer, first: commits[0].Seq, last: commits[len(commits)-1].Seq}, func(m *mark) {
-		m.Seq, m.Payload, m.At = newest.Seq, payloadHash(newest), positionText(newest.Position)
+	for _, c := range g.commits {
+		g.bundle.Commit(c)
+	}
+	u.done.Checkpoints += g.checkpoints
+	n := segmentName{writer: u.m.Writer, first: g.commits[0].Seq, last: g.commits[len(g.commits)-1].Seq}
+	return u.segment(ctx, g.bundle, g.bundled, n, func(m *mark) {
+		m.Seq, m.Payload, m.At = g.newest.Seq, payloadHash(g.newest), positionText(g.newest.Position)
 	})
 }
 
