@@ -13,7 +13,7 @@ import (
 )
 
 // mirrored are the files beside the packs that a rebuilt store gets back.
-var mirrored = [...]string{IgnoreName, ConfigName}
+var mirrored = [...]string{IgnoreName, ConfigName, RemotesFile}
 
 // MirrorSettings keeps copies of a store's settings beside the mirror of its packs.
 func MirrorSettings(store, mirror string, owner func(string) error) error {
@@ -89,7 +89,9 @@ func RestoreSettings(from, store string, owner func(string) error) error {
 			if !errors.Is(err, fs.ErrNotExist) && !os.IsPermission(err) {
 				return fmt.Errorf("bring the settings back: %w", err)
 			}
-			data = []byte(fresh[name])
+			if data = []byte(fresh[name]); len(data) == 0 {
+				continue
+			}
 		}
 		if err := WriteFile(to, data, owner); err != nil {
 			return err

@@ -31,7 +31,8 @@ const (
 	LockName      = "lock"
 	TmpName       = "tmp"
 	RestoreName   = "restore"
-	RemotesName   = "remotes" // of each remote: where it is, and what is there already
+	RemotesName   = "remotes"      // of each remote: what is there already
+	RemotesFile   = "remotes.json" // where the remotes are
 
 	RestoreHistoryName = "restore-history.json" // for people and scripts: never read here
 	SessionName        = "session.json"         // the newest session, for people and scripts

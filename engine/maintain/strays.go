@@ -30,12 +30,12 @@ func (s Stray) Text() string {
 // ownNames are what the store gives files and directories beside its packs.
 var ownNames = []string{
 	account.FormatName, account.ConfigName, account.ConfigName + ".lock", account.IgnoreName, account.ObjectsName, account.ManifestsName, account.StatCacheName, account.StatCacheName + ".new",
-	account.LockName, account.TmpName, account.RestoreName, account.RemotesName, account.RestoreHistoryName, account.SessionName, account.IndexStateName,
+	account.LockName, account.TmpName, account.RestoreName, account.RemotesName, account.RemotesFile, account.RestoreHistoryName, account.SessionName, account.IndexStateName,
 	account.RebuildingName, project.HookStateName, project.ForgettingName, project.ReturnedName, olderName, conversation.BackupName, project.ReachedName, project.ShortenedName, project.TornName,
 }
 
 // tame are the files of which a copy says nothing that a checkpoint has.
-var tame = []string{account.FormatName, account.ConfigName, account.IgnoreName}
+var tame = []string{account.FormatName, account.ConfigName, account.RemotesFile, account.IgnoreName}
 
 // Strays lists what is not the store's, without what an older program of this name keeps in the same directory.
 func Strays(p *project.Project) (all []Stray, err error) {

@@ -52,7 +52,7 @@ func Add(ctx context.Context, p *project.Project, o AddOptions) (*Added, error) 
 	if err != nil {
 		return nil, err
 	}
-	done := &Added{Remote: &Remote{Name: o.Name, p: p, dir: filepath.Join(p.StoreDir(), account.RemotesName, o.Name)}}
+	done := &Added{Remote: newRemote(p, o.Name, Config{})}
 	a, err := describe(ctx, b, o.URL)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -75,21 +75,25 @@ func Add(ctx context.Context, p *project.Project, o AddOptions) (*Added, error) 
 			return nil, err
 		}
 	}
-	return done, done.create()
+	return done, done.create(ctx)
 }
 
-// create makes the remote's directory in the store, the configuration last: until it is there, there is no remote.
-func (r *Remote) create() error {
+// create makes the remote's directory in the store, empty, and makes the remote known.
+func (r *Remote) create(ctx context.Context) error {
+	if err := os.RemoveAll(r.dir); err != nil { // of one that was removed, or of an add that was killed
+		return err
+	}
+	if err := r.makeDir(); err != nil {
+		return err
+	}
+	return change(ctx, r.p, func(all map[string]Config) { all[r.Name] = r.Config })
+}
+
+func (r *Remote) makeDir() error {
 	if err := account.MakeDir(filepath.Dir(r.dir), r.p.Owner); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(r.dir); err != nil { // of an add that was killed
-		return err
-	}
-	if err := account.MakeDir(r.dir, r.p.Owner); err != nil {
-		return err
-	}
-	return r.write(configName, r.Config)
+	return account.MakeDir(r.dir, r.p.Owner)
 }
 
 // describe reads the remote's description. The error is fs.ErrNotExist where there is none.
@@ -141,8 +145,7 @@ func Remove(ctx context.Context, p *project.Project, name string) (*Remote, erro
 		return nil, err
 	}
 	defer lock.Release()
-	// Without its configuration the rest means nothing.
-	if err := account.RemoveIfThere(filepath.Join(r.dir, configName)); err != nil {
+	if err := change(ctx, p, func(all map[string]Config) { delete(all, name) }); err != nil {
 		return nil, err
 	}
 	return r, os.RemoveAll(r.dir)

@@ -61,9 +61,6 @@ func (r *Remote) behind() bool {
 
 // waiting are the remotes that a push without a command goes to now.
 func waiting(p *project.Project) (all []*Remote) {
-	if !account.IsDir(filepath.Join(p.StoreDir(), account.RemotesName)) {
-		return nil
-	}
 	every, err := List(p)
 	if err != nil {
 		return nil

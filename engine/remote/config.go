@@ -1,11 +1,12 @@
 package remote
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -16,11 +17,10 @@ import (
 )
 
 const (
-	configName = "remote.json"
-	markName   = "mark.json"
-	sentName   = "sent"
-	spoolName  = "spool"
-	keySuffix  = ".key"
+	markName  = "mark.json"
+	sentName  = "sent"
+	spoolName = "spool"
+	keySuffix = ".key"
 
 	maxConfig = 1 << 20 // bytes
 )
@@ -116,22 +116,49 @@ func (e *FutureError) Error() string {
 
 // List are the remotes of a project, by name.
 func List(p *project.Project) ([]*Remote, error) {
-	entries, err := os.ReadDir(filepath.Join(p.StoreDir(), account.RemotesName))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	all, err := readAll(p)
+	if err != nil {
 		return nil, err
 	}
-	var all []*Remote
-	for _, e := range entries {
-		r := &Remote{Name: e.Name(), p: p, dir: filepath.Join(p.StoreDir(), account.RemotesName, e.Name())}
-		if !e.IsDir() || project.CheckName(e.Name()) != nil || !account.Exists(filepath.Join(r.dir, configName)) {
-			continue // what an interrupted add has left
+	var list []*Remote
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if project.CheckName(name) == nil {
+			list = append(list, newRemote(p, name, all[name]))
 		}
-		if err := r.read(configName, &r.Config); err != nil {
-			return nil, err
-		}
-		all = append(all, r)
 	}
-	return all, nil
+	return list, nil
+}
+
+func newRemote(p *project.Project, name string, c Config) *Remote {
+	return &Remote{Name: name, Config: c, p: p, dir: filepath.Join(p.StoreDir(), account.RemotesName, name)}
+}
+
+// readAll reads what the store knows of its remotes, by their names.
+func readAll(p *project.Project) (all map[string]Config, err error) {
+	all = map[string]Config{}
+	return all, readJSON(filepath.Join(p.StoreDir(), account.RemotesFile), &all)
+}
+
+// change changes that, one process at a time. The mirror gets a copy, so that a store that was deleted comes back with its remotes.
+func change(ctx context.Context, p *project.Project, f func(all map[string]Config)) error {
+	ctx, cancel := p.Wait(ctx)
+	defer cancel()
+	lock, err := account.LockFile(ctx, filepath.Join(p.StoreDir(), account.LockName, account.RemotesName), account.RemotesName, true)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	all, err := readAll(p)
+	if err != nil {
+		return err
+	}
+	f(all)
+	data, err := json.MarshalIndent(all, "", "  ")
+	if err == nil {
+		err = account.WriteFile(filepath.Join(p.StoreDir(), account.RemotesFile), append(data, '\n'), p.Owner)
+	}
+	p.RefreshMirror()
+	return err
 }
 
 // Find is the remote of a name; "" is the only one, or the one that is called origin. Error: *NoRemoteError.
@@ -151,8 +178,9 @@ func Find(p *project.Project, name string) (*Remote, error) {
 }
 
 // read reads one of the remote's files in the store. One that is not there leaves v as it is.
-func (r *Remote) read(name string, v any) error {
-	file := filepath.Join(r.dir, name)
+func (r *Remote) read(name string, v any) error { return readJSON(filepath.Join(r.dir, name), v) }
+
+func readJSON(file string, v any) error {
 	data, err := account.ReadSmall(file, maxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -51,6 +51,9 @@ func (r *Remote) Push(ctx context.Context) (*Pushed, error) {
 		return nil, err
 	}
 	defer lock.Release()
+	if err := r.makeDir(); err != nil { // a store that was rebuilt has none
+		return nil, err
+	}
 	u := &pushing{Remote: r, done: &Pushed{Remote: r}}
 	if u.m, err = r.mark(); err != nil {
 		return nil, err

@@ -3,11 +3,9 @@ package remote
 import (
 	"context"
 	"errors"
-	"path/filepath"
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
-	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -145,18 +143,17 @@ func (c *cloning) fill(ctx context.Context, o CloneOptions, a about, chain []seg
 			c.done.Checkpoints++
 		}
 	}
-	return c.join(o, a, before, commits[len(commits)-1], at, r.ids)
+	return c.join(ctx, o, a, before, commits[len(commits)-1], at, r.ids)
 }
 
 // join gives the new store its remote: what was received need not be sent.
-func (c *cloning) join(o CloneOptions, a about, before string, newest cas.Commit, at cas.Position, ids []oid.ID) error {
+func (c *cloning) join(ctx context.Context, o CloneOptions, a about, before string, newest cas.Commit, at cas.Position, ids []oid.ID) error {
 	p := c.done.Project
-	r := &Remote{Name: o.Name, p: p, dir: filepath.Join(p.StoreDir(), account.RemotesName, o.Name),
-		Config: Config{URL: absolute(p.Env, o.URL), ID: a.ID, Recipient: a.Recipient}}
+	r := newRemote(p, o.Name, Config{URL: absolute(p.Env, o.URL), ID: a.ID, Recipient: a.Recipient})
 	if err := keepKey(p.Env, a.ID, c.key); err != nil {
 		return err
 	}
-	if err := r.create(); err != nil {
+	if err := r.create(ctx); err != nil {
 		return err
 	}
 	m := mark{Writer: newWriterID(), Store: p.ID.String(), At: positionText(at), Seq: newest.Seq, Payload: payloadHash(newest),
