@@ -39,6 +39,10 @@ func interruptedText(command string, err error) string {
 		return "nothing that is kept was changed; rewind gc removes the rest"
 	case "forget":
 		return "what was not removed yet is still there; the same rewind forget removes it"
+	case "push":
+		return "what was not sent yet goes with the next push"
+	case "clone":
+		return "nothing was made"
 	case "repair":
 		return "what was not repaired yet is as it was; rewind verify --repair does the rest"
 	case "export", "ui", "diff", "verify", "list", "show", "stats", "grep", "history", "checkout", "bisect", "status", "log", "sessions", "ls", "cat", "validate", "blame", "attempts", "compare":

@@ -73,6 +73,8 @@ var longCommands = []longCommand{
 	{name: "verify", args: []string{"verify", "--read-data"}, phases: []string{"verify pack", "verify checkpoint"}, says: "interrupted: nothing was changed"},
 	{name: "repair", args: []string{"repair"}, phases: []string{"repair: check pack", "repair: index pack", "verify pack", "verify checkpoint"},
 		says: "interrupted: what was not repaired yet is as it was"},
+	{name: "push", args: []string{"push"}, prepare: (*longLab).remote, phases: []string{"push object"}, says: "interrupted: what was not sent yet goes with the next push"},
+	{name: "clone", args: []string{"clone", "BASE/remote", "BASE/clone"}, prepare: (*longLab).pushed, phases: []string{"clone segment"}, makes: "clone", says: "interrupted: nothing was made"},
 	{name: "stats", args: []string{"stats"}, phases: []string{"stats: first uses checkpoint", "stats: last uses checkpoint", "stats: sizes checkpoint", "stats: paths checkpoint"},
 		says: "interrupted: nothing was changed"},
 }
@@ -85,6 +87,7 @@ var notLong = map[string]string{
 	"back": "it is a restore", "pick": "its screen tells", "watch": "it says what it does as it does it", "hook": "nobody looks",
 	"list": "a page", "show": "one checkpoint", "log": "a page", "history": "the database knows", "attempts": "a few", "blame": "one file", "sessions": "a few", "cat": "a stream", "ls": "a stream",
 	"pin": "a record", "unpin": "a record", "rename": "a record", "stores": "a few", "deinit": "it removes packs", "status": "a few numbers",
+	"remote": "a few small files",
 	"validate": "a few files", "config": "a file", "completion": "a text", "help": "a text", "man": "a text",
 }
 
@@ -166,6 +169,19 @@ func (l *longLab) write(file, content string) {
 	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
 		l.t.Fatal(err)
 	}
+}
+
+// remote gives the project one, to which nothing was pushed.
+func (l *longLab) remote() {
+	l.t.Helper()
+	l.must("remote", "add", "origin", filepath.Join(l.base, "remote"), "--manual")
+}
+
+// pushed gives the project a remote that has all of it.
+func (l *longLab) pushed() {
+	l.t.Helper()
+	l.remote()
+	l.must("push")
 }
 
 // repository makes a git repository with a few commits to import.

@@ -19,12 +19,13 @@ func NewClone() *app.Command {
 		Name:  "clone",
 		Usage: "URL DIR [--key FILE] [--log ID]",
 		Short: "bring a project from a remote to this machine",
-		Long: "Makes DIR, with a store that has the checkpoints of the remote. No file of the project is\n" +
-			"written yet: rewind restore last, run there, does that. The clone pushes to the same remote. The remote's key\n" +
-			"is read from --key FILE, from $" + remote.KeyVariable + ", or from this account if it has it.\n" +
-			"Where several machines have pushed, each its own, the clone has the log that was pushed to\n" +
-			"last; the others are named, and --log takes one of them.\n" +
-			"Precious files are only there if they were pushed.",
+		Long: "Makes DIR, with a store that has the checkpoints of the remote. No file of the project\n" +
+			"is written yet: rewind restore last, run there, does that. The clone pushes to the same\n" +
+			"remote. The remote's key is read from --key FILE, from $REWIND_REMOTE_KEY, or from this\n" +
+			"account if it has it. Where several machines have pushed, each its own, the clone has\n" +
+			"the log that was pushed to last; the others are named, and --log takes one of them. A\n" +
+			"log that was pushed without the key is only taken so: anybody who can write to the place\n" +
+			"can make one. Precious files are only there if they were pushed.",
 		Examples: []app.Example{
 			{Line: "rewind clone s3://backups/project project", Does: "the store, then: cd project && rewind restore last --resume"},
 		},

@@ -13,10 +13,11 @@ func NewPush() *app.Command {
 		Name:  "push",
 		Usage: "[NAME]",
 		Short: "send what is new to a remote",
-		Long: "Sends all checkpoints that the remote does not have yet, with their conversations and all that\n" +
-			"undo and revert need: names, sessions, operations. What was sent once is never sent again. An\n" +
-			"interrupted push is continued by the next one. NAME is needed where there are several remotes and\n" +
-			"none is called origin.",
+		Long: "Sends all checkpoints that the remote does not have yet, with their conversations and\n" +
+			"all that undo and revert need: names, sessions, operations. What was sent once is not\n" +
+			"sent again. An interrupted push is continued by the next one. --check also asks the\n" +
+			"remote whether the log is still there, and sends it again where it is not. NAME is\n" +
+			"needed where there are several remotes and none is called origin.",
 		Examples: []app.Example{{Line: "rewind push", Does: "to the remote of the project"}},
 		Answers:  app.Answers{"push": pushedView{}},
 		Exits:    []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitUnreachable},

@@ -18,14 +18,16 @@ func NewRemote() *app.Command {
 		Name:  "remote",
 		Usage: "[add NAME URL [--precious] [--manual] | remove NAME | key [NAME]]",
 		Short: "keep checkpoints in a bucket or directory outside this machine",
-		Long: "Lists the remotes of the project, with what was not pushed to them yet. add makes a remote,\n" +
-			"or joins one that another machine has made. From then on each save is followed by a push, in\n" +
-			"a process of its own, unless it was added with --manual; rewind push does it at once. rewind\n" +
-			"clone brings what was pushed to another machine. Everything is encrypted before it leaves the\n" +
-			"machine: add prints the remote's key once, and key prints it again. Without the key nothing\n" +
-			"of it can be read, so keep it outside this machine, for example in a password manager.\n" +
-			"Precious files (ignored by git but captured, such as .env) stay here without --precious.\n" +
-			"remove only forgets the remote: what was pushed stays there, and the key here.\n\n" +
+		Long: "Lists the remotes of the project, with what was not pushed to them yet. add makes a\n" +
+			"remote, or joins one that another machine has made. From then on each save is followed\n" +
+			"by a push, in a process of its own, unless it was added with --manual; rewind push does\n" +
+			"it at once. rewind clone brings what was pushed to another machine. Everything is\n" +
+			"encrypted before it leaves the machine: add prints the remote's key once, and key prints\n" +
+			"it again. Without the key nothing of it can be read, so keep it outside this machine,\n" +
+			"for example in a password manager. A machine without the key can push with add\n" +
+			"--without-key, and read nothing. The content of precious files (ignored by git but\n" +
+			"captured, such as .env) stays here without --precious. remove only forgets the remote:\n" +
+			"what was pushed stays there, and the key here.\n\n" +
 			"URL is one of\n" +
 			"  s3://BUCKET/PREFIX   any S3-compatible store, with the usual credentials;\n" +
 			"                       ?endpoint=URL and ?region=NAME can follow\n" +
