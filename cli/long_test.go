@@ -174,7 +174,7 @@ func (l *longLab) write(file, content string) {
 // remote gives the project one, to which nothing was pushed.
 func (l *longLab) remote() {
 	l.t.Helper()
-	l.must("remote", "add", "origin", filepath.Join(l.base, "remote"), "--manual")
+	l.must("remote", "add", "origin", "BASE/remote", "--manual")
 }
 
 // pushed gives the project a remote that has all of it.
