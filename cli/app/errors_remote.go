@@ -20,6 +20,9 @@ func explainRemote(err error, f *Failure) bool {
 	case errors.As(err, &missing):
 		f.Code, f.Hint = ExitNotFound, "rewind remote add NAME URL"
 		if len(missing.Have) > 0 {
+			if missing.Name == "" {
+				f.Message = "the project has several remotes"
+			}
 			f.Hint = "name one of " + strings.Join(missing.Have, ", ")
 		}
 	case errors.As(err, &log):
@@ -31,9 +34,12 @@ func explainRemote(err error, f *Failure) bool {
 		f.Code, f.Hint = ExitUnreachable, denied.Next
 	case errors.As(err, &address):
 		f.Code, f.Hint = ExitUsage, address.Next
-	case is[*bucket.UnreachableError](err, f, ExitUnreachable, "what waits here goes with the next rewind push"):
+	case is[*bucket.UnreachableError](err, f, ExitUnreachable, "try again when it is there; what is saved here is not affected"):
+	case is[*remote.GoneError](err, f, ExitUnreachable, "is the drive mounted, the bucket the right one? If the remote is gone: rewind remote remove, then rewind remote add"):
+	case is[*remote.InsideError](err, f, ExitRefused, "name a directory outside of the project"):
+	case is[*remote.UnsignedError](err, f, ExitRefused, "if you know who pushed it: --log takes it; another one may be older, and signed"):
 	case is[*remote.TakenError](err, f, ExitRefused, "choose another name, or first: rewind remote remove NAME"):
-	case is[*remote.KeyError](err, f, ExitRefused, "on a machine that has the key: rewind remote key; here: --key FILE, or $"+remote.KeyVariable):
+	case is[*remote.KeyError](err, f, ExitRefused, "on a machine that has the key: rewind remote key; here: set $"+remote.KeyVariable+", or clone --key FILE, or remote add --without-key"):
 	case is[*remote.NotEmptyError](err, f, ExitRefused, "name a directory that does not exist"):
 	case is[*remote.EmptyRemoteError](err, f, ExitNotFound, "on the machine that has the project: rewind push"):
 	case is[*remote.GapError](err, f, ExitDamaged, "a listing can lag behind: try again in a minute"):

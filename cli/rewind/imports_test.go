@@ -77,7 +77,7 @@ var inEngine = map[string][]string{
 	"engine/gitprogram": {"engine/patch"},
 	"engine/checkout":   {"engine/problem", "engine/rootfs", "engine/treeio", "manifest"},
 
-	"engine/remote/bucket":             {},
+	"engine/remote/bucket":             {"engine/problem"},
 	"engine/remote/bucket/faultbucket": {"engine/remote/bucket"},
 
 	"engine/account":      {"cas", "engine/settings"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"syscall"
@@ -49,7 +50,7 @@ type copies struct {
 // here is where a transcript is on this account: at the path that its hook gave, or, where that is one of another machine, at the
 // place that it would have here.
 func (v *copies) here(file string) string {
-	if file == "" || account.Exists(file) {
+	if _, err := os.Stat(file); file == "" || err == nil {
 		return file
 	}
 	return transcript.Here(v.agent, session.AgentHome(v.p), file)

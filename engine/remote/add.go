@@ -19,6 +19,8 @@ type AddOptions struct {
 	Name, URL string
 	Precious  bool // precious files go there, too
 	Manual    bool // nothing is pushed by itself
+	// WithoutKey joins a remote also where this account does not have its key: it can push then, and read nothing.
+	WithoutKey bool
 }
 
 // Added is what Add did.
@@ -44,6 +46,10 @@ func Add(ctx context.Context, p *project.Project, o AddOptions) (*Added, error) 
 	if missing := (*NoRemoteError)(nil); !errors.As(err, &missing) {
 		return nil, err
 	}
+	o.URL = absolute(p.Env, o.URL)
+	if inside(p.Root(), o.URL) || inside(p.StoreDir(), o.URL) {
+		return nil, &InsideError{o.URL}
+	}
 	b, err := open(o.URL, options(p.Env))
 	if err != nil {
 		return nil, err
@@ -63,19 +69,47 @@ func Add(ctx context.Context, p *project.Project, o AddOptions) (*Added, error) 
 		return nil, err
 	default:
 		k, err := keyOf(p.Env, a.ID, a.Recipient)
-		if other := (*KeyError)(nil); err != nil && !errors.As(err, &other) {
-			return nil, err
-		} else if err == nil {
+		var none *KeyError
+		switch {
+		case err == nil:
 			done.Key = &k
+		case !errors.As(err, &none) || !none.Missing || !o.WithoutKey:
+			return nil, err
 		}
 	}
-	done.Config = Config{URL: absolute(p.Env, o.URL), ID: a.ID, Recipient: a.Recipient, Precious: o.Precious, Manual: o.Manual, Conditional: can.Conditional}
+	done.Config = Config{URL: o.URL, ID: a.ID, Recipient: a.Recipient, Precious: o.Precious, Manual: o.Manual, Conditional: can.Conditional}
 	if done.Key != nil {
 		if err := keepKey(p.Env, a.ID, *done.Key); err != nil {
 			return nil, err
 		}
 	}
 	return done, done.create(ctx)
+}
+
+// InsideError: the place of a remote is in the project, which would save what it pushes, and delete it with a restore.
+type InsideError struct{ URL string }
+
+func (e *InsideError) Error() string { return e.URL + " is in the project" }
+
+// inside reports whether a URL is that of a directory, and is root or below it.
+func inside(root, url string) bool {
+	dir := strings.TrimPrefix(url, "file://")
+	if !filepath.IsAbs(dir) {
+		return false
+	}
+	rel, err := filepath.Rel(root, real(dir))
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// real is a path without links, as far as it is there.
+func real(path string) string {
+	if r, err := filepath.EvalSymlinks(path); err == nil {
+		return r
+	}
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(real(parent), filepath.Base(path))
+	}
+	return path
 }
 
 // create makes the remote's directory in the store, empty, and makes the remote known.

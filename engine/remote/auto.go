@@ -51,12 +51,8 @@ func (r *Remote) resting() bool {
 
 // behind reports whether the log has gone on since the last push.
 func (r *Remote) behind() bool {
-	m, err := r.mark()
-	if err != nil {
-		return false // a push by command says why
-	}
 	last, err := r.p.Store.Last()
-	return err == nil && last.Seq > 0 && m.At != positionText(last)
+	return err == nil && last.Seq > 0 && r.mark().At != positionText(last)
 }
 
 // waiting are the remotes that a push without a command goes to now.
@@ -141,7 +137,7 @@ func pushFor(ctx context.Context, p *project.Project, hurry bool) error {
 
 // pushNoting pushes, and notes for status how it went.
 func (r *Remote) pushNoting(ctx context.Context) error {
-	_, err := r.Push(ctx)
+	_, err := r.Push(ctx, false)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
+	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
 	"github.com/rewind-cli/rewind/engine/stores"
@@ -19,7 +21,8 @@ type CloneOptions struct {
 	Dir  string // absolute; made if it is missing, must be empty else
 	Name string // of the remote in the new store
 	Key  string // the remote's key; "": that of KeyVariable or of the account
-	// Log names, by the beginning of its id, the log that it is to have; "": the one that was pushed to last.
+	// Log names, by the beginning of its id, the log that it is to have, also one that was pushed without the key; "": the one that was
+	// pushed to last, and which must be signed.
 	Log string
 }
 
@@ -32,7 +35,8 @@ type Cloned struct {
 	Checkpoints int
 	Bytes       int64
 	Requests    int
-	Others      []Log // that the remote has, too, and the clone has not all of
+	Torn        []string // names of segments that are not whole
+	Others      []Log    // that the remote has, too, and the clone has not all of
 }
 
 // NotEmptyError: the directory of a clone has something in it.
@@ -74,7 +78,7 @@ func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 			err = errors.New("it is not the key of the remote")
 		}
 		if err != nil {
-			return nil, &KeyError{"the key that was given: " + err.Error()}
+			return nil, &KeyError{Reason: "the key that was given: " + err.Error()}
 		}
 	} else if c.key, err = keyOf(o.Env, a.ID, a.Recipient); err != nil {
 		return nil, err
@@ -89,15 +93,23 @@ func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 	if len(chain) == 0 {
 		return nil, &EmptyRemoteError{o.URL}
 	}
-	made, err := emptyDir(o.Dir)
+	o.Root = o.Dir
+	made, err := c.emptyDir(o)
 	if err != nil {
 		return nil, err
 	}
-	o.Root = o.Dir
 	p, _, err := stores.Init(ctx, stores.InitOptions{OpenOptions: o.OpenOptions, NoSave: true})
 	if err == nil {
 		c.done.Project = p
-		if err = c.fill(ctx, o, a, chain); err != nil {
+		unfinished := filepath.Join(p.StoreDir(), account.TmpName, cloningName)
+		err = account.WriteFile(unfinished, nil, p.Owner)
+		if err == nil {
+			err = c.fill(ctx, o, a, chain)
+		}
+		if err == nil {
+			err = account.RemoveIfThere(unfinished)
+		}
+		if err != nil {
 			err = errors.Join(err, p.Close(), c.undo(o))
 		}
 	}
@@ -110,15 +122,26 @@ func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 	return c.done, nil
 }
 
-// emptyDir makes the directory; made is false where it was there, and empty.
-func emptyDir(dir string) (made bool, err error) {
-	err = os.Mkdir(dir, 0o777)
+// cloningName is the file in a store's directory for temporary files that says that a clone is not complete.
+const cloningName = "cloning"
+
+// emptyDir makes the directory; made is false where it was there. What a killed clone has left in it is removed; a .git may be there.
+func (c *cloning) emptyDir(o CloneOptions) (made bool, err error) {
+	err = os.Mkdir(o.Dir, 0o777)
 	if !errors.Is(err, fs.ErrExist) {
 		return err == nil, err
 	}
-	names, err := os.ReadDir(dir)
-	if err == nil && len(names) > 0 {
-		err = &NotEmptyError{dir}
+	store := filepath.Join(o.Dir, filepath.FromSlash(account.StoreName))
+	if account.Exists(filepath.Join(store, account.TmpName, cloningName)) {
+		if err := c.undo(o); err != nil {
+			return false, err
+		}
+	}
+	names, err := os.ReadDir(o.Dir)
+	for _, n := range names {
+		if n.Name() != ".git" {
+			return false, &NotEmptyError{o.Dir}
+		}
 	}
 	return false, err
 }

@@ -202,16 +202,15 @@ func (r *Remote) write(name string, v any) error {
 	return account.WriteFile(filepath.Join(r.dir, name), append(data, '\n'), r.p.Owner)
 }
 
-// mark reads how far the last push came.
-func (r *Remote) mark() (m mark, err error) {
-	if err = r.read(markName, &m); err != nil {
-		return m, err
-	}
+// mark reads how far the last push came. One that is damaged says nothing: then everything is pushed again, as a log of its own.
+func (r *Remote) mark() (m mark) {
+	err := r.read(markName, &m)
 	_, before := parseStamp(m.Before)
-	if m.Writer != "" && !m.Writer.valid() || m.Before != "" && !before || m.Whole < 0 || m.Sent < m.Whole || slices.ContainsFunc(m.Packs, func(s string) bool { _, ok := parseStamp(s); return !ok }) {
-		return m, &account.DamagedStoreError{What: filepath.Join(r.dir, markName), Err: errors.New("what it says cannot be")}
+	if err != nil || m.Writer != "" && !m.Writer.valid() || m.Before != "" && !before ||
+		m.Whole < 0 || m.Sent < m.Whole || slices.ContainsFunc(m.Packs, func(s string) bool { _, ok := parseStamp(s); return !ok }) {
+		return mark{}
 	}
-	return m, nil
+	return m
 }
 
 // bucket opens the place.
@@ -235,29 +234,34 @@ func (r *Remote) Key() (Key, error) { return keyOf(r.p.Env, r.ID, r.Recipient) }
 const KeyVariable = "REWIND_REMOTE_KEY"
 
 // KeyError: a remote's key is not to be had, or is another one's.
-type KeyError struct{ Reason string }
+type KeyError struct {
+	Reason  string
+	Missing bool // there is none
+}
 
 func (e *KeyError) Error() string { return e.Reason }
 
 func keyOf(env account.Env, id, recipient string) (Key, error) {
-	text, from := env.Variable(KeyVariable), KeyVariable
-	if text == "" {
-		file := keyFile(env, id)
-		data, err := account.ReadSmall(file, maxConfig)
-		if errors.Is(err, fs.ErrNotExist) || file == "" {
-			return Key{}, &KeyError{"this account does not have the key of the remote"}
-		}
-		if err != nil {
+	text, from := "", keyFile(env, id)
+	if from != "" {
+		data, err := account.ReadSmall(from, maxConfig)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return Key{}, err
 		}
-		text, from = string(data), file
+		text = string(data)
+	}
+	if text == "" {
+		text, from = env.Variable(KeyVariable), "$"+KeyVariable
+	}
+	if text == "" {
+		return Key{}, &KeyError{"this account does not have the key of the remote", true}
 	}
 	k, err := ParseKey(text)
 	switch {
 	case err != nil:
-		return k, &KeyError{fmt.Sprintf("%s: %v", from, err)}
-	case recipient != "" && k.Recipient() != recipient:
-		return Key{}, &KeyError{fmt.Sprintf("the key of %s is not the key of the remote", from)}
+		return k, &KeyError{fmt.Sprintf("%s: %v", from, err), false}
+	case k.Recipient() != recipient:
+		return Key{}, &KeyError{fmt.Sprintf("the key in %s does not fit what the remote says of itself: it is another one's key, or somebody has changed the remote's description", from), false}
 	}
 	return k, nil
 }

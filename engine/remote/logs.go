@@ -28,6 +28,13 @@ func (e *NoLogError) Error() string {
 	return fmt.Sprintf("the remote has no log %q, or several that begin so", e.ID)
 }
 
+// UnsignedError: a log was pushed by somebody who does not have the remote's key.
+type UnsignedError struct{ Log string }
+
+func (e *UnsignedError) Error() string {
+	return fmt.Sprintf("the log %s was pushed, in part or as a whole, without the remote's key: anybody who can write to the place can have done that", e.Log)
+}
+
 // GapError: a segment is not there, or not to be seen yet.
 type GapError struct {
 	Writer string
@@ -38,13 +45,18 @@ func (e *GapError) Error() string {
 	return fmt.Sprintf("what writer %s continues before entry %d is not to be seen in the remote", e.Writer, e.Before)
 }
 
-// logs finds the logs in a listing, the one that was pushed to last first, and the segments by the parent that names have. Objects that are torn, or not
-// ours, are left out.
-func logs(listing []bucket.Object) (all []Log, of map[string]segmentName) {
+// logs finds the logs in a listing, the one that was pushed to last first, and the segments by the parent that names have. What is not ours is left
+// out, and so are segments that are not whole, of which it gives the names.
+func logs(listing []bucket.Object) (all []Log, of map[string]segmentName, torn []string) {
 	of = map[string]segmentName{}
 	continued := map[string]bool{}
 	for _, o := range listing {
-		if n, ok := parseSegmentName(o.Name); ok && n.size == o.Size {
+		n, ok := parseSegmentName(o.Name)
+		switch {
+		case !ok:
+		case n.size != o.Size:
+			torn = append(torn, o.Name)
+		default:
 			of[parentOf(n.stamp)] = n
 			continued[n.parent] = true
 			all = append(all, Log{parentOf(n.stamp), o.Time, n})
@@ -52,18 +64,31 @@ func logs(listing []bucket.Object) (all []Log, of map[string]segmentName) {
 	}
 	all = slices.DeleteFunc(all, func(l Log) bool { return continued[l.ID] })
 	slices.SortFunc(all, func(a, b Log) int { return cmp.Or(b.Pushed.Compare(a.Pushed), cmp.Compare(a.ID, b.ID)) })
-	return all, of
+	return all, of, torn
+}
+
+// has reports whether a log, or a segment that it continues, has an id that begins so.
+func (l Log) has(id string, of map[string]segmentName) bool {
+	for n, ok := l.end, true; ok; {
+		if strings.HasPrefix(parentOf(n.stamp), id) {
+			return true
+		}
+		before, there := of[n.parent]
+		n, ok = before, there && before.last < n.first
+	}
+	return false
 }
 
 // chain finds the segments of a log, oldest first.
 func (c *cloning) chain(named string) (chain []segmentName, err error) {
-	all, of := logs(c.all)
+	all, of, torn := logs(c.all)
+	c.done.Torn = torn
 	if len(all) == 0 {
 		return nil, nil
 	}
 	meant := all[:1]
 	if named != "" {
-		meant = slices.DeleteFunc(slices.Clone(all), func(l Log) bool { return !strings.HasPrefix(l.ID, named) })
+		meant = slices.DeleteFunc(slices.Clone(all), func(l Log) bool { return !l.has(named, of) })
 		if len(meant) != 1 {
 			return nil, &NoLogError{named, all}
 		}

@@ -40,10 +40,7 @@ func States(p *project.Project) (all []State, err error) {
 
 // Pending looks at the log and at the mark. It asks the remote nothing.
 func (r *Remote) Pending() (d Pending, err error) {
-	m, err := r.mark()
-	if err != nil {
-		return d, err
-	}
+	m := r.mark()
 	d.Pushed = m.Time
 	last, err := r.p.Store.Last()
 	if err != nil || positionText(last) == m.At {
@@ -71,11 +68,7 @@ func Holding(p *project.Project) (names []string, err error) {
 		return nil, err
 	}
 	for _, r := range every {
-		m, err := r.mark()
-		if err != nil {
-			return nil, err
-		}
-		if m.Sent > 0 || m.Seq > 0 {
+		if m := r.mark(); m.Sent > 0 || m.Seq > 0 {
 			names = append(names, r.Name)
 		}
 	}

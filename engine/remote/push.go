@@ -6,10 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas"
@@ -26,6 +27,8 @@ type Pushed struct {
 	Requests    int   // to the remote
 	// Moved says that another copy of this store had pushed more as the same writer: this one goes on as a new writer.
 	Moved bool
+	// Lost says that what was pushed before was no longer in the remote: all of the log was pushed again.
+	Lost bool
 }
 
 // quiet is how long after a push the next one does not ask whether another copy of the store pushed meanwhile.
@@ -40,9 +43,9 @@ type pushing struct {
 	done *Pushed
 }
 
-// Push sends what the log has got since the last push. What is sent is in the remote for good, also where the push ends with an
+// Push sends what the log has got since the last push. With check it also asks the remote, at once, whether what was pushed is still there. What is sent is in the remote for good, also where the push ends with an
 // error later. Errors: *account.BusyError where another process pushes, those of package bucket and of the store.
-func (r *Remote) Push(ctx context.Context) (*Pushed, error) {
+func (r *Remote) Push(ctx context.Context, check bool) (*Pushed, error) {
 	if err := r.p.Writing(ctx); err != nil {
 		return nil, err
 	}
@@ -55,9 +58,7 @@ func (r *Remote) Push(ctx context.Context) (*Pushed, error) {
 		return nil, err
 	}
 	u := &pushing{Remote: r, done: &Pushed{Remote: r}}
-	if u.m, err = r.mark(); err != nil {
-		return nil, err
-	}
+	u.m = r.mark()
 	last, err := r.p.Store.Last()
 	if err != nil {
 		return nil, r.p.Classify(err)
@@ -66,11 +67,14 @@ func (r *Remote) Push(ctx context.Context) (*Pushed, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !spooled && (u.m.At == positionText(last) || last.Seq == 0) {
+	if !spooled && !check && (u.m.At == positionText(last) || last.Seq == 0) {
 		return u.done, nil
 	}
 	if u.b, err = r.bucket(); err != nil {
 		return nil, err
+	}
+	if err := u.isThere(ctx, check); err != nil {
+		return u.done, err
 	}
 	if spooled {
 		if err := u.send(ctx, s, sealed); err != nil {
@@ -81,11 +85,33 @@ func (r *Remote) Push(ctx context.Context) (*Pushed, error) {
 		return u.done, err
 	}
 	defer func() { _ = u.sent.close() }() // synced before anything counts
-	if err := u.settleWriter(ctx); err != nil {
+	if err := u.settleWriter(ctx, check); err != nil {
 		return u.done, err
 	}
 	return u.done, r.p.Classify(u.log(ctx))
 }
+
+// isThere asks whether the place is still the remote: always in a directory, where it costs nothing and a drive may not be mounted, else where
+// the remote is asked anyway. Error: *GoneError.
+func (u *pushing) isThere(ctx context.Context, check bool) error {
+	age := u.p.Env.Time().Sub(u.m.Time)
+	if strings.HasPrefix(u.URL, "s3:") {
+		if age >= 0 && age < quiet && !check {
+			return nil
+		}
+		u.done.Requests++
+	}
+	a, err := describe(ctx, u.b, u.URL)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && (a.ID != u.ID || a.Recipient != u.Recipient) {
+		return &GoneError{u.URL}
+	}
+	return err
+}
+
+// GoneError: the place of a remote does not hold it any more, or holds another one.
+type GoneError struct{ URL string }
+
+func (e *GoneError) Error() string { return e.URL + " does not hold this remote any more" }
 
 // positionText names a place in the log and what is before it.
 func positionText(at cas.Position) string {
@@ -94,7 +120,7 @@ func positionText(at cas.Position) string {
 
 // settleWriter decides as whom this store pushes. A store that was copied, or put back to an earlier state with all of its machine, would
 // write a second log under one writer: it becomes a writer of its own, which continues the log where it knows it.
-func (u *pushing) settleWriter(ctx context.Context) error {
+func (u *pushing) settleWriter(ctx context.Context, check bool) error {
 	if u.m.Writer == "" {
 		u.newWriter()
 		return nil
@@ -102,7 +128,8 @@ func (u *pushing) settleWriter(ctx context.Context) error {
 	store := u.p.ID.String()
 	if u.m.Store == store {
 		now, boot := u.p.Env.Time(), u.p.Env.BootTime()
-		if age := now.Sub(u.m.Time); age >= 0 && age < quiet && boot.Sub(u.m.Boot).Abs() < time.Second {
+		age := now.Sub(u.m.Time)
+		if age >= 0 && age < quiet && boot.Sub(u.m.Boot).Abs() < time.Second && !check {
 			return u.sameLog()
 		}
 		u.done.Requests++
@@ -110,10 +137,20 @@ func (u *pushing) settleWriter(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(there, func(o bucket.Object) bool {
+		own, ahead := u.m.First, false
+		for _, o := range there {
 			n, ok := parseSegmentName(o.Name)
-			return ok && n.last > u.m.Seq && n.size == o.Size
-		}) {
+			if ok && n.size == o.Size {
+				own = own || n.stamp.String() == u.m.Before
+				ahead = ahead || n.last > u.m.Seq
+			}
+		}
+		switch {
+		case !own: // somebody has removed what was pushed: all of it goes again
+			u.done.Lost = true
+			u.newWriter()
+			return nil
+		case !ahead:
 			return u.sameLog()
 		}
 	}
@@ -184,9 +221,8 @@ func (u *pushing) log(ctx context.Context) error {
 	for _, c := range g.commits {
 		g.bundle.Commit(c)
 	}
-	u.done.Checkpoints += g.checkpoints
 	n := segmentName{writer: u.m.Writer, first: g.commits[0].Seq, last: g.commits[len(g.commits)-1].Seq}
-	return u.segment(ctx, g.bundle, g.bundled, n, func(m *mark) {
+	return u.segment(ctx, g, n, func(m *mark) {
 		m.Seq, m.Payload, m.At = g.newest.Seq, payloadHash(g.newest), positionText(g.newest.Position)
 	})
 }
@@ -211,7 +247,8 @@ func (u *pushing) pack(ctx context.Context, bundle *cas.Bundle, ids []oid.ID) er
 }
 
 // segment sends commits.
-func (u *pushing) segment(ctx context.Context, bundle *cas.Bundle, ids []oid.ID, n segmentName, then func(*mark)) error {
+func (u *pushing) segment(ctx context.Context, g *gathered, n segmentName, then func(*mark)) error {
+	bundle, ids := g.bundle, g.bundled
 	h := head{Before: u.m.Before, Packs: u.m.Packs}
 	if u.m.First {
 		h.Machine, _ = os.Hostname()
@@ -221,6 +258,11 @@ func (u *pushing) segment(ctx context.Context, bundle *cas.Bundle, ids []oid.ID,
 	if before, ok := parseStamp(u.m.Before); ok {
 		n.parent = parentOf(before)
 	}
+	if k, err := u.Key(); err == nil { // who does not have it pushes without
+		if err := h.sign(k, bundle.Bytes()); err != nil {
+			return err
+		}
+	}
 	sealed, err := u.seal(h, bundle)
 	if err != nil {
 		return err
@@ -229,7 +271,7 @@ func (u *pushing) segment(ctx context.Context, bundle *cas.Bundle, ids []oid.ID,
 	if err := u.sent.write(ids); err != nil {
 		return err
 	}
-	s := spool{Name: n.String(), Mark: u.m}
+	s := spool{Name: n.String(), Mark: u.m, Checkpoints: g.checkpoints}
 	then(&s.Mark)
 	s.Mark.Before, s.Mark.Packs, s.Mark.First = n.stamp.String(), nil, false
 	s.Mark.Sent += len(ids)
@@ -253,6 +295,7 @@ func (u *pushing) send(ctx context.Context, s spool, sealed []byte) error {
 	if err := u.put(ctx, s.Name, sealed); err != nil {
 		return err
 	}
+	u.done.Checkpoints += s.Checkpoints
 	s.Mark.Time, s.Mark.Boot = u.p.Env.Time(), u.p.Env.BootTime()
 	if err := u.write(markName, s.Mark); err != nil {
 		return err

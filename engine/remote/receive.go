@@ -106,6 +106,9 @@ func (c *cloning) fill(ctx context.Context, o CloneOptions, a about, chain []seg
 			return &BadObjectError{names[i], "it does not continue the segment that its name says"}
 		}
 		before = n.stamp.String()
+		if o.Log == "" && !h.signed(c.key, bundle) {
+			return &UnsignedError{parentOf(chain[len(chain)-1].stamp)}
+		}
 		if err := r.packs(ctx, h); err != nil {
 			return err
 		}

@@ -77,6 +77,8 @@ func (s *sent) close() error { return s.file.Close() }
 type spool struct {
 	Name string `json:"name"`
 	Mark mark   `json:"mark"`
+	// Checkpoints is how many it brings.
+	Checkpoints int `json:"checkpoints"`
 }
 
 const spooledName = "segment"
@@ -92,7 +94,7 @@ func (r *Remote) writeSpool(s spool, sealed []byte) error {
 // readSpool reads what is on its way; ok is false where nothing is.
 func (r *Remote) readSpool() (s spool, sealed []byte, ok bool, err error) {
 	if err := r.read(spoolName, &s); err != nil || s.Name == "" {
-		return s, nil, false, err
+		return s, nil, false, nil // torn: it is made anew
 	}
 	n, good := parseSegmentName(s.Name)
 	sealed, err = account.ReadSmall(filepath.Join(r.dir, spooledName), maxSealed)
@@ -100,8 +102,7 @@ func (r *Remote) readSpool() (s spool, sealed []byte, ok bool, err error) {
 		return s, nil, false, err
 	}
 	if !good || err != nil || stampOf(sealed) != n.stamp {
-		// Nothing of it was sent: the description is written after the segment.
-		return s, nil, false, &account.DamagedStoreError{What: filepath.Join(r.dir, spooledName), Err: errors.New("it is not the segment that its description names")}
+		return s, nil, false, nil // what is damaged is made anew: if it was sent after all, the log is there twice
 	}
 	return s, sealed, true, nil
 }

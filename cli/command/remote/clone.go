@@ -74,6 +74,7 @@ type clonedView struct {
 	Checkpoints int       `json:"checkpoints"`
 	Bytes       int64     `json:"bytes"`
 	Requests    int       `json:"requests"`
+	Torn        []string  `json:"torn"`   // names of segments that are not whole
 	Others      []logView `json:"others"` // logs of the remote that the clone has not
 }
 
@@ -88,11 +89,14 @@ func reportCloned(c *app.Call, done *remote.Cloned, dir string) error {
 		from = ""
 	}
 	if c.JSON {
-		return c.Out.Document(clonedView{app.ViewPath(dir).Path, done.Machine, app.ViewPath(from).Path, done.Checkpoints, done.Bytes, done.Requests,
+		return c.Out.Document(clonedView{app.ViewPath(dir).Path, done.Machine, app.ViewPath(from).Path, done.Checkpoints, done.Bytes, done.Requests, append([]string{}, done.Torn...),
 			app.Map(done.Others, func(l remote.Log) logView { return logView{l.ID, app.ViewTime(l.Pushed)} })})
 	}
 	c.Out.Summary("Cloned %s of %s on %s into %s.", app.Plural(done.Checkpoints, "checkpoint", "checkpoints"), app.Escape(from),
 		app.Escape(done.Machine), app.Escape(dir))
+	for _, name := range done.Torn {
+		c.Out.Warn("an object of the remote is not whole, and was left out: %s", app.Escape(name))
+	}
 	for _, l := range done.Others {
 		c.Out.Warn("another log of the remote is not in the clone: %s, pushed to %s", l.ID, app.Ago(c.Out, l.Pushed))
 	}

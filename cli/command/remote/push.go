@@ -3,15 +3,18 @@ package remote
 import (
 	"context"
 
+	"github.com/spf13/pflag"
+
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/engine/remote"
 )
 
 // NewPush makes the command that sends checkpoints to a remote.
 func NewPush() *app.Command {
+	var check bool
 	return &app.Command{
 		Name:  "push",
-		Usage: "[NAME]",
+		Usage: "[NAME] [--check]",
 		Short: "send what is new to a remote",
 		Long: "Sends all checkpoints that the remote does not have yet, with their conversations and\n" +
 			"all that undo and revert need: names, sessions, operations. What was sent once is not\n" +
@@ -22,6 +25,9 @@ func NewPush() *app.Command {
 		Answers:  app.Answers{"push": pushedView{}},
 		Exits:    []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitUnreachable},
 		MaxArgs:  1,
+		Flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&check, "check", false, "ask the remote whether what was pushed is still there")
+		},
 		Run: func(ctx context.Context, c *app.Call) error {
 			p, err := c.Open(ctx)
 			if err != nil {
@@ -31,16 +37,19 @@ func NewPush() *app.Command {
 			if err != nil {
 				return err
 			}
-			done, err := r.Push(ctx)
+			done, err := r.Push(ctx, check)
 			if err != nil {
 				return err
 			}
 			c.Out.EndProgress()
 			if c.JSON {
-				return c.Out.Document(pushedView{r.Name, done.Checkpoints, done.Bytes, done.Requests, done.Moved})
+				return c.Out.Document(pushedView{r.Name, done.Checkpoints, done.Bytes, done.Requests, done.Moved, done.Lost})
 			}
 			if done.Moved {
 				c.Out.Warn("the log here is not the one that was pushed before: it is pushed as a log of its own, beside that one")
+			}
+			if done.Lost {
+				c.Out.Warn("the remote no longer had what was pushed before: all of it was pushed again")
 			}
 			if done.Bytes == 0 {
 				c.Out.Summary("%s has everything already.", r.Name)
@@ -58,5 +67,6 @@ type pushedView struct {
 	Checkpoints int    `json:"checkpoints"`
 	Bytes       int64  `json:"bytes"`
 	Requests    int    `json:"requests"`
+	Lost        bool   `json:"lost"`  // what was pushed before was no longer there: all of it was pushed again
 	Moved       bool   `json:"moved"` // another copy of the store had pushed: this one pushes as a writer of its own now
 }

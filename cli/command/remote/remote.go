@@ -13,10 +13,10 @@ import (
 
 // NewRemote makes the command that adds, lists and removes remotes.
 func NewRemote() *app.Command {
-	var precious, manual bool
+	var precious, manual, withoutKey bool
 	return &app.Command{
 		Name:  "remote",
-		Usage: "[add NAME URL [--precious] [--manual] | remove NAME | key [NAME]]",
+		Usage: "[add NAME URL [--precious] [--manual] [--without-key] | remove NAME | key [NAME]]",
 		Short: "keep checkpoints in a bucket or directory outside this machine",
 		Long: "Lists the remotes of the project, with what was not pushed to them yet. add makes a\n" +
 			"remote, or joins one that another machine has made. From then on each save is followed\n" +
@@ -41,6 +41,7 @@ func NewRemote() *app.Command {
 		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused, app.ExitUnreachable},
 		MaxArgs: 3,
 		Flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&withoutKey, "without-key", false, "with add: join a remote whose key is not here, to push only")
 			f.BoolVar(&manual, "manual", false, "with add: only rewind push sends something")
 			f.BoolVar(&precious, "precious", false, "with add: precious files are pushed, too")
 		},
@@ -57,8 +58,8 @@ func NewRemote() *app.Command {
 				return &app.UsageError{Msg: "unknown subcommand " + app.Quote(verb) + " of remote", Hint: "rewind remote add NAME URL"}
 			case given < n[0] || given > n[1]:
 				return &app.UsageError{Msg: "wrong number of arguments for remote " + verb, Hint: "rewind remote " + c.Cmd.Usage}
-			case (precious || manual) && verb != "add":
-				return &app.UsageError{Msg: "--precious and --manual go with add", Hint: "rewind remote add NAME URL --precious --manual"}
+			case (precious || manual || withoutKey) && verb != "add":
+				return &app.UsageError{Msg: "--precious, --manual and --without-key go with add", Hint: "rewind remote add NAME URL"}
 			}
 			p, err := c.Open(ctx)
 			if err != nil {
@@ -66,7 +67,7 @@ func NewRemote() *app.Command {
 			}
 			switch verb {
 			case "add":
-				return add(ctx, c, p, remote.AddOptions{Name: c.Args[1], URL: c.Args[2], Precious: precious, Manual: manual})
+				return add(ctx, c, p, remote.AddOptions{Name: c.Args[1], URL: c.Args[2], Precious: precious, Manual: manual, WithoutKey: withoutKey})
 			case "remove":
 				return remove(ctx, c, p, c.Args[1])
 			case "key":
@@ -104,7 +105,7 @@ func add(ctx context.Context, c *app.Call, p *project.Project, o remote.AddOptio
 	}
 	c.Out.Summary("Joined the remote at %s.", app.Escape(done.URL))
 	if done.Key == nil {
-		c.Out.Hint("this account does not have its key, so it can push and not read: set %s to add it", remote.KeyVariable)
+		c.Out.Hint("this account does not have its key, so it can push, and read nothing")
 	}
 	return nil
 }

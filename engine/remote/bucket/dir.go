@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/problem"
 )
 
 // dir is a bucket of files: an object is the file of its name. Each call opens the directory anew, so that a long-lived
@@ -231,8 +232,13 @@ func (d *dir) Delete(ctx context.Context, name string) error {
 
 // failed says of an operation on one file what a caller can tell apart.
 func (d *dir) failed(op, name string, err error) error {
-	if errors.Is(err, fs.ErrPermission) {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
 		return dirError(d.path, fmt.Errorf("%s %s: %w", op, name, err))
+	case errors.Is(err, syscall.EROFS):
+		return &DeniedError{d.path, "Make the file system of the directory writable.", fmt.Errorf("%s %s: %w", op, name, err)}
+	case problem.NoSpace(err):
+		return &DeniedError{d.path, "Free some space there.", fmt.Errorf("%s %s: there is no space left", op, name)}
 	}
 	return about(op, name, err)
 }

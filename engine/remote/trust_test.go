@@ -1,0 +1,152 @@
+//go:build unix
+
+package remote_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/remote"
+	"github.com/rewind-cli/rewind/engine/remote/bucket/faultbucket"
+)
+
+// TestWhoHasTheKey: a log that was pushed without the remote's key is only cloned if it is named; and a description of the remote with
+// another key stops every push, and every add, of who had the right one.
+func TestWhoHasTheKey(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	b := faultbucket.New()
+	b.Now = func() time.Time { now = now.Add(time.Second); return now }
+	defer remote.OpenAs(b)()
+	m := initialised(t, &now)
+	key := m.add()
+	m.write("mine", "mine")
+	m.save()
+	if _, _, err := m.push(); err != nil {
+		t.Fatal(err)
+	}
+	sandbox := initialised(t, &now)
+	sandbox.write("theirs", "theirs")
+	sandbox.save()
+	p := sandbox.open()
+	var none *remote.KeyError
+	if _, err := remote.Add(t.Context(), p, remote.AddOptions{Name: "origin", URL: "s3://fault/x"}); !errors.As(err, &none) || !none.Missing {
+		t.Fatalf("a remote was joined without its key: %v", err)
+	}
+	if _, err := remote.Add(t.Context(), p, remote.AddOptions{Name: "origin", URL: "s3://fault/x", WithoutKey: true}); err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	_, log, err := sandbox.push()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := &machine{t, filepath.Join(t.TempDir(), "clone"), t.TempDir(), &now}
+	o := remote.CloneOptions{OpenOptions: other.options(), URL: "s3://fault/x", Dir: other.dir, Name: "origin", Key: key}
+	var unsigned *remote.UnsignedError
+	if _, err := remote.Clone(t.Context(), o); !errors.As(err, &unsigned) || unsigned.Log != log {
+		t.Fatalf("a log that nobody signed: %v", err)
+	}
+	sandbox.holds(b, key, log)
+
+	about := b.Peek("rewind.json")
+	evil, err := remote.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := remote.ParseKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Overwrite("rewind.json", bytes.ReplaceAll(about, []byte(k.Recipient()), []byte(evil.Recipient())))
+	now = now.Add(time.Hour)
+	m.write("mine", "more")
+	m.save()
+	var gone *remote.GoneError
+	if _, _, err := m.push(); !errors.As(err, &gone) {
+		t.Errorf("a push to a remote of another key: %v", err)
+	}
+	p = m.open()
+	defer p.Close()
+	if _, err := remote.Remove(t.Context(), p, "origin"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := remote.Add(t.Context(), p, remote.AddOptions{Name: "origin", URL: "s3://fault/x", WithoutKey: true}); !errors.As(err, &none) || none.Missing {
+		t.Errorf("a remote of another key was joined: %v", err)
+	}
+}
+
+// TestLostInTheRemote: what is no longer there is pushed again as soon as the remote is asked.
+func TestLostInTheRemote(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	b := faultbucket.New()
+	defer remote.OpenAs(b)()
+	m := initialised(t, &now)
+	key := m.add()
+	if _, _, err := m.push(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range b.Names() {
+		if strings.HasPrefix(name, "w/") {
+			b.Overwrite(name, nil)
+		}
+	}
+	p := m.open()
+	r, err := remote.Find(p, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, err := r.Push(t.Context(), true)
+	p.Close()
+	if err != nil || !done.Lost || done.Checkpoints != 1 {
+		t.Fatalf("a push that asks: %+v, %v", done, err)
+	}
+	_, log, err := m.push()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.holds(b, key, log)
+	// A mark that is torn says nothing.
+	if err := os.WriteFile(filepath.Join(m.dir, account.StoreName, account.RemotesName, "origin", "mark.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, log, err = m.push(); err != nil {
+		t.Fatal(err)
+	}
+	m.holds(b, key, log)
+}
+
+// TestKilledClone: what a clone that was killed has left is no store; the next clone takes its place.
+func TestKilledClone(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	b := faultbucket.New()
+	defer remote.OpenAs(b)()
+	m := initialised(t, &now)
+	key := m.add()
+	if _, _, err := m.push(); err != nil {
+		t.Fatal(err)
+	}
+	left := initialised(t, &now)
+	if err := os.WriteFile(filepath.Join(left.dir, account.StoreName, account.TmpName, "cloning"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := remote.CloneOptions{OpenOptions: left.options(), URL: "s3://fault/x", Dir: left.dir, Name: "origin", Key: key}
+	left.write("a person's", "own")
+	var full *remote.NotEmptyError
+	if _, err := remote.Clone(t.Context(), o); !errors.As(err, &full) {
+		t.Fatalf("a clone beside a person's own file: %v", err)
+	}
+	if err := os.Remove(filepath.Join(left.dir, "a person's")); err != nil {
+		t.Fatal(err)
+	}
+	done, err := remote.Clone(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done.Project.Close()
+}
