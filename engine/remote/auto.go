@@ -85,9 +85,14 @@ func Wanted(p *project.Project) bool {
 
 // lockPusher takes the lock of the one process that pushes without a command.
 func lockPusher(p *project.Project) (*account.FileLock, error) {
-	over, cancel := context.WithCancel(context.Background())
+	return account.LockFile(over(), filepath.Join(p.StoreDir(), account.LockName, pusherLock), pusherLock, true)
+}
+
+// over is a context that has ended: for a lock that is not waited for.
+func over() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	return account.LockFile(over, filepath.Join(p.StoreDir(), account.LockName, pusherLock), pusherLock, true)
+	return ctx
 }
 
 // Auto pushes to the remotes until nothing has come for a while. With hurry the first push does not wait for more. Another process

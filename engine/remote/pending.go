@@ -61,14 +61,19 @@ func (r *Remote) Pending() (d Pending, err error) {
 	return d, nil
 }
 
-// Holding are the names of the remotes to which something was pushed: what is forgotten here, they have still.
+// Holding are the names of the remotes to which something was pushed, or is on its way: what is forgotten here, they have still.
 func Holding(p *project.Project) (names []string, err error) {
 	every, err := List(p)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range every {
-		if m := r.mark(); m.Sent > 0 || m.Seq > 0 {
+		lock, err := r.lock(over())
+		if err == nil {
+			lock.Release()
+		}
+		_, _, sending, _ := r.readSpool()
+		if m := r.mark(); m.Sent > 0 || m.Seq > 0 || sending || err != nil { // err: a push is under way
 			names = append(names, r.Name)
 		}
 	}

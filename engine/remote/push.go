@@ -41,10 +41,15 @@ type pushing struct {
 	m    mark
 	sent *sent
 	done *Pushed
+
+	release    func()  // of the store, which is in use while objects are read; nil: it is not
+	generation *uint64 // of the store when this try began; nil: it has not begun
+	holds      bool    // it stays in use while something is sent
 }
 
-// Push sends what the log has got since the last push. With check it also asks the remote, at once, whether what was pushed is still there. What is sent is in the remote for good, also where the push ends with an
-// error later. Errors: *account.BusyError where another process pushes, those of package bucket and of the store.
+// Push sends what the log has got since the last push. With check it also asks the remote, at once, whether what was
+// pushed is still there. What is sent is in the remote for good, also where the push ends with an error later. Errors:
+// *account.BusyError where another process pushes, *GoneError, those of package bucket and of the store.
 func (r *Remote) Push(ctx context.Context, check bool) (*Pushed, error) {
 	if err := r.p.Writing(ctx); err != nil {
 		return nil, err
@@ -81,14 +86,49 @@ func (r *Remote) Push(ctx context.Context, check bool) (*Pushed, error) {
 			return u.done, err
 		}
 	}
-	if u.sent, err = r.readSent(&u.m); err != nil {
-		return u.done, err
+	for tries := 0; ; tries++ {
+		if u.sent, err = r.readSent(&u.m); err != nil {
+			return u.done, err
+		}
+		if tries == 0 {
+			err = u.settleWriter(ctx, check)
+		}
+		if err == nil {
+			u.holds = tries == patience
+			err = u.log(ctx)
+		}
+		_ = u.sent.close() // synced before anything counts
+		if !errors.Is(err, errSwept) {
+			return u.done, r.p.Classify(err)
+		}
 	}
-	defer func() { _ = u.sent.close() }() // synced before anything counts
-	if err := u.settleWriter(ctx, check); err != nil {
-		return u.done, err
+}
+
+// patience is how often a push begins anew because gc came between, before it keeps gc waiting.
+const patience = 3
+
+// errSwept says that gc came between two requests: what was found to be sent may not be there any more.
+var errSwept = errors.New("the store was swept")
+
+// use has the store stay as it is. The error is errSwept if it is not what it was.
+func (u *pushing) use(ctx context.Context) (err error) {
+	if u.release, err = u.p.Use(ctx); err != nil {
+		return err
 	}
-	return u.done, r.p.Classify(u.log(ctx))
+	now, err := u.p.Store.Generation()
+	if err == nil && u.generation != nil && now != *u.generation {
+		err = errSwept
+	}
+	u.generation = &now
+	return err
+}
+
+// leave lets gc and forget at the store.
+func (u *pushing) leave() {
+	if u.release != nil {
+		u.release()
+		u.release = nil
+	}
 }
 
 // isThere asks whether the place is still the remote: always in a directory, where it costs nothing and a drive may not be mounted, else where
@@ -198,11 +238,11 @@ func newWriterID() writerID {
 
 // log sends the commits behind the mark.
 func (u *pushing) log(ctx context.Context) error {
-	release, err := u.p.Use(ctx)
-	if err != nil {
+	u.generation = nil
+	defer u.leave()
+	if err := u.use(ctx); err != nil {
 		return err
 	}
-	defer release()
 	last, err := u.p.Store.Last()
 	if err != nil {
 		return err
@@ -234,6 +274,9 @@ func (u *pushing) pack(ctx context.Context, bundle *cas.Bundle, ids []oid.ID) er
 		return err
 	}
 	s := stampOf(sealed)
+	if !u.holds { // nobody waits for the network
+		u.leave()
+	}
 	if err := u.put(ctx, s.packName(), sealed); err != nil {
 		return err
 	}
@@ -243,7 +286,10 @@ func (u *pushing) pack(ctx context.Context, bundle *cas.Bundle, ids []oid.ID) er
 	u.sent.n += len(ids)
 	u.m.Sent = u.sent.n
 	u.m.Packs = append(u.m.Packs, s.String())
-	return u.write(markName, u.m)
+	if err := u.write(markName, u.m); err != nil || u.holds {
+		return err
+	}
+	return u.use(ctx)
 }
 
 // segment sends commits.
@@ -279,6 +325,7 @@ func (u *pushing) segment(ctx context.Context, g *gathered, n segmentName, then 
 	if err := u.writeSpool(s, sealed); err != nil {
 		return err
 	}
+	u.leave()
 	return u.send(ctx, s, sealed)
 }
 

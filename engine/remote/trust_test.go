@@ -5,6 +5,8 @@ package remote_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/remote"
 	"github.com/rewind-cli/rewind/engine/remote/bucket/faultbucket"
 )
@@ -149,4 +152,43 @@ func TestKilledClone(t *testing.T) {
 		t.Fatal(err)
 	}
 	done.Project.Close()
+}
+
+// TestGCBesideAPush: gc and forget do not wait for the network; a push that they came between begins anew, and what it sends is whole.
+func TestGCBesideAPush(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	b := faultbucket.New()
+	defer remote.OpenAs(b)()
+	defer func(was int) { *remote.MaxObject = was }(*remote.MaxObject)
+	*remote.MaxObject = 8 << 10
+	m := initialised(t, &now)
+	key := m.add()
+	for n := range 6 {
+		text := make([]byte, 20_000)
+		r := rand.New(rand.NewPCG(uint64(n), 1))
+		for i := range text {
+			text[i] = byte(r.IntN(256))
+		}
+		m.write(fmt.Sprint("f", n), string(text))
+		m.save()
+	}
+	swept := 0
+	b.Fail = func(op, name string, _ int) faultbucket.Fault {
+		if op == faultbucket.Put && strings.HasPrefix(name, "d/") && swept < 2 {
+			swept++
+			p := m.open()
+			defer p.Close()
+			done, err := maintain.GC(t.Context(), p, maintain.GCOptions{Keep: 7 - 2*swept})
+			if err != nil || done.Deferred {
+				t.Errorf("gc beside a push: %+v, %v", done, err)
+			}
+		}
+		return faultbucket.None
+	}
+	_, log, err := m.push()
+	b.Fail = nil
+	if err != nil || swept < 2 {
+		t.Fatalf("gc ran %d times: %v", swept, err)
+	}
+	m.holds(b, key, log)
 }
