@@ -65,7 +65,7 @@ type mark struct {
 	Seq     uint64 `json:"seq"`
 	Payload string `json:"payload"`
 	// Before is the stamp of the segment that the next one continues: the last one of this writer, or of another one whose log this store
-	// goes on with. Empty before the first. First says that the writer has pushed nothing yet.
+	// continues. Empty before the first. First says that the writer has pushed nothing yet.
 	Before string `json:"before"`
 	First  bool   `json:"first"`
 	// Whole is how many ids of the list of sent objects are there with all that they refer to, Sent how many are there.

@@ -25,7 +25,7 @@ type Pushed struct {
 	Checkpoints int   // that are there now and were not before
 	Bytes       int64 // of the objects that were sent
 	Requests    int   // to the remote
-	// Moved says that another copy of this store had pushed more as the same writer: this one goes on as a new writer.
+	// Moved says that another copy of this store had pushed more as the same writer: this one is a new writer now.
 	Moved bool
 	// Lost says that what was pushed before was no longer in the remote: all of the log was pushed again.
 	Lost bool
@@ -195,7 +195,7 @@ func (u *pushing) settleWriter(ctx context.Context, check bool) error {
 		}
 	}
 	u.done.Moved = u.m.Seq > 0
-	u.m.Writer, u.m.Store, u.m.First = newWriterID(), store, true // which goes on with the log where this store knows it
+	u.m.Writer, u.m.Store, u.m.First = newWriterID(), store, true // it continues the log where this store knows it
 	return nil
 }
 
@@ -274,7 +274,7 @@ func (u *pushing) pack(ctx context.Context, bundle *cas.Bundle, ids []oid.ID) er
 		return err
 	}
 	s := stampOf(sealed)
-	if !u.holds { // nobody waits for the network
+	if !u.holds { // gc does not wait for the network
 		u.leave()
 	}
 	if err := u.put(ctx, s.packName(), sealed); err != nil {

@@ -53,7 +53,7 @@ func TestWhoHasTheKey(t *testing.T) {
 	o := remote.CloneOptions{OpenOptions: other.options(), URL: "s3://fault/x", Dir: other.dir, Name: "origin", Key: key}
 	var unsigned *remote.UnsignedError
 	if _, err := remote.Clone(t.Context(), o); !errors.As(err, &unsigned) || unsigned.Log != log {
-		t.Fatalf("a log that nobody signed: %v", err)
+		t.Fatalf("a log that was not signed: %v", err)
 	}
 	sandbox.holds(b, key, log)
 

@@ -107,15 +107,15 @@ func FileIn(a Agent, h Home, dir, session, told string) string {
 
 // Here is where the agent would keep on this account what it kept at a path on another one, or on another machine: below the same
 // of its directories. A path among the account's own files, or with none of these directories in it, stays.
-func Here(a Agent, h Home, told string) string {
+func Here(a Agent, h Home, file string) string {
 	f, ok := a.format()
 	if !ok || f.keeps == nil {
-		return told
+		return file
 	}
-	here := told
+	here := file
 	for _, keep := range f.keeps(h) {
-		if strings.HasPrefix(told, keep+string(filepath.Separator)) {
-			return told
+		if strings.HasPrefix(file, keep+string(filepath.Separator)) {
+			return file
 		}
 		if keep == "" {
 			continue
@@ -125,8 +125,8 @@ func Here(a Agent, h Home, told string) string {
 			continue
 		}
 		below = string(filepath.Separator) + below + string(filepath.Separator)
-		if i := strings.LastIndex(told, below); i >= 0 && here == told {
-			here = filepath.Join(keep, told[i+len(below):])
+		if i := strings.LastIndex(file, below); i >= 0 && here == file {
+			here = filepath.Join(keep, file[i+len(below):])
 		}
 	}
 	return here

@@ -227,7 +227,7 @@ func (w *wallet) webIdentity(ctx context.Context, file, role, session string) (a
 	if err != nil {
 		return fail(err)
 	}
-	var said struct {
+	var answer struct {
 		Credentials struct {
 			AccessKeyID     string `xml:"AccessKeyId"`
 			SecretAccessKey string
@@ -235,10 +235,10 @@ func (w *wallet) webIdentity(ctx context.Context, file, role, session string) (a
 			Expiration      string
 		} `xml:"AssumeRoleWithWebIdentityResult>Credentials"`
 	}
-	if err := xml.Unmarshal(body, &said); err != nil {
+	if err := xml.Unmarshal(body, &answer); err != nil {
 		return fail(fmt.Errorf("the answer is no XML: %w", err))
 	}
-	c := said.Credentials
+	c := answer.Credentials
 	got, err := issued{AccessKeyID: c.AccessKeyID, SecretAccessKey: c.SecretAccessKey, SessionToken: c.SessionToken, Expiration: c.Expiration}.credentials(source)
 	if err != nil {
 		return fail(err)
@@ -269,11 +269,11 @@ func (w *wallet) ask(ctx context.Context, client *http.Client, method, address s
 		return nil, err
 	}
 	if resp.StatusCode != http.StatusOK {
-		var said struct {
+		var answer struct {
 			Message string `xml:"Error>Message"`
 		}
-		_ = xml.Unmarshal(data, &said) // not all say why
-		return nil, &statusError{resp.StatusCode, "", clean(said.Message, 300)}
+		_ = xml.Unmarshal(data, &answer) // not every server says why
+		return nil, &statusError{resp.StatusCode, "", clean(answer.Message, 300)}
 	}
 	return data, nil
 }

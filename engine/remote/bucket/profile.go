@@ -145,8 +145,8 @@ func run(ctx context.Context, command []string, source string) (aws.Credentials,
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		if said := clean(stderr.String(), 300); said != "" {
-			err = fmt.Errorf("%w: %s", err, said)
+		if reason := clean(stderr.String(), 300); reason != "" {
+			err = fmt.Errorf("%w: %s", err, reason)
 		}
 		return aws.Credentials{}, err
 	}

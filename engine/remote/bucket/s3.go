@@ -85,7 +85,7 @@ func openS3(address string, o Options) (Bucket, error) {
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // a signature is for one host
 	b.client = &http.Client{Transport: transport, CheckRedirect: stay}
 	b.wallet = &wallet{getenv: o.getenv, home: o.Home, profile: query.Get("profile"), client: b.client, direct: &http.Client{Transport: direct, CheckRedirect: stay}}
-	profile, _, _ := b.wallet.readProfile() // what is wrong with it is said when credentials are wanted
+	profile, _, _ := b.wallet.readProfile() // what is wrong with it is an error when credentials are wanted
 
 	endpoint := first(query.Get("endpoint"), o.getenv("AWS_ENDPOINT_URL_S3"), o.getenv("AWS_ENDPOINT_URL"), profile["endpoint_url"])
 	if endpoint != "" {

@@ -199,12 +199,12 @@ func stalled(ctx context.Context, err error) error {
 
 // refusal reads an answer that is an error. What the server says is cut, and has no control characters.
 func refusal(a *answer) *statusError {
-	var said struct {
+	var answer struct {
 		Code    string
 		Message string
 	}
-	_ = xml.Unmarshal(a.body, &said) // a proxy answers with something else
-	return &statusError{a.status, clean(said.Code, 60), clean(said.Message, 300)}
+	_ = xml.Unmarshal(a.body, &answer) // a proxy answers with something else
+	return &statusError{a.status, clean(answer.Code, 60), clean(answer.Message, 300)}
 }
 
 func clean(text string, limit int) string {
@@ -239,9 +239,9 @@ func (b *s3) learn(a *answer, refused *statusError, l *lessons) bool {
 			return true
 		}
 	}
-	var said struct{ Region string }
-	_ = xml.Unmarshal(a.body, &said)
-	if region := first(a.header.Get("X-Amz-Bucket-Region"), said.Region); region != "" && region != b.region && plain(region, "-") && !l.region {
+	var answer struct{ Region string }
+	_ = xml.Unmarshal(a.body, &answer)
+	if region := first(a.header.Get("X-Amz-Bucket-Region"), answer.Region); region != "" && region != b.region && plain(region, "-") && !l.region {
 		b.region = region
 		l.region = true
 		return true
