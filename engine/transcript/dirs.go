@@ -114,11 +114,11 @@ func Here(a Agent, h Home, file string) string {
 	}
 	here := file
 	for _, keep := range f.keeps(h) {
-		if strings.HasPrefix(file, keep+string(filepath.Separator)) {
-			return file
-		}
 		if keep == "" {
 			continue
+		}
+		if strings.HasPrefix(file, keep+string(filepath.Separator)) {
+			return file
 		}
 		below, err := filepath.Rel(h.Dir, keep)
 		if err != nil || !filepath.IsLocal(below) {
