@@ -16,7 +16,7 @@ func NewRemote() *app.Command {
 	var precious, manual, withoutKey bool
 	return &app.Command{
 		Name:  "remote",
-		Usage: "[add NAME URL | remove NAME | key [NAME]]",
+		Usage: "[add NAME URL | remove NAME | key [NAME]] [--precious] [--manual] [--without-key]",
 		Short: "keep checkpoints in a bucket or directory outside this machine",
 		Long: "Lists the remotes of the project, with what was not pushed to them yet. add makes a\n" +
 			"remote, or joins one that another machine has made. From then on each save is followed\n" +
