@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -61,7 +63,9 @@ type cloning struct {
 // project is written: restore does that. The new store pushes as a writer of its own. After an error nothing is left of it. Errors:
 // *NotEmptyError, *EmptyRemoteError, *KeyError, *BadObjectError, *GapError, those of package bucket and of stores.Init.
 func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
-	b, err := open(o.URL, options(o.Env))
+	place := options(o.Env)
+	place.Existing = true // what is not there holds no remote
+	b, err := open(o.URL, place)
 	if err != nil {
 		return nil, err
 	}
@@ -94,20 +98,24 @@ func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 		return nil, &EmptyRemoteError{o.URL}
 	}
 	o.Root = o.Dir
-	made, err := c.emptyDir(o)
+	made, err := c.emptyDir(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	p, _, err := stores.Init(ctx, stores.InitOptions{OpenOptions: o.OpenOptions, NoSave: true})
+	p, created, err := stores.Init(ctx, stores.InitOptions{OpenOptions: o.OpenOptions, NoSave: true})
+	if err == nil && !created {
+		// The directory had a store that was lost, and has come back from its mirror: it is not this clone's to fill or to remove.
+		return nil, errors.Join(&NotEmptyError{o.Dir}, p.Close())
+	}
 	if err == nil {
 		c.done.Project = p
-		unfinished := filepath.Join(p.StoreDir(), account.TmpName, cloningName)
-		err = account.WriteFile(unfinished, nil, p.Owner)
+		mark := filepath.Join(p.StoreDir(), account.TmpName, cloningName)
+		err = account.WriteFile(mark, nil, p.Owner)
 		if err == nil {
 			err = c.fill(ctx, o, a, chain)
 		}
 		if err == nil {
-			err = account.RemoveIfThere(unfinished)
+			err = account.RemoveIfThere(mark)
 		}
 		if err != nil {
 			err = errors.Join(err, p.Close(), c.undo(o))
@@ -125,25 +133,52 @@ func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 // cloningName is the file in a store's directory for temporary files that says that a clone is not complete.
 const cloningName = "cloning"
 
-// emptyDir makes the directory; made is false where it was there. What a killed clone has left in it is removed; a .git may be there.
-func (c *cloning) emptyDir(o CloneOptions) (made bool, err error) {
+// emptyDir makes the directory; made is false where it was there. What a killed clone has left in it is removed, if no checkpoint is in it
+// and nothing is beside it; a .git may be there.
+func (c *cloning) emptyDir(ctx context.Context, o CloneOptions) (made bool, err error) {
 	err = os.Mkdir(o.Dir, 0o777)
 	if !errors.Is(err, fs.ErrExist) {
 		return err == nil, err
 	}
-	store := filepath.Join(o.Dir, filepath.FromSlash(account.StoreName))
-	if account.Exists(filepath.Join(store, account.TmpName, cloningName)) {
-		if err := c.undo(o); err != nil {
-			return false, err
-		}
-	}
 	names, err := os.ReadDir(o.Dir)
+	if err != nil {
+		return false, err
+	}
+	agent, _, _ := strings.Cut(account.StoreName, "/")
+	left := false
 	for _, n := range names {
-		if n.Name() != ".git" {
+		left = left || n.Name() == agent
+		if n.Name() != ".git" && n.Name() != agent {
 			return false, &NotEmptyError{o.Dir}
 		}
 	}
+	if !left {
+		return false, nil
+	}
+	empty, err := unfinished(ctx, o)
+	if err == nil && !empty {
+		err = &NotEmptyError{o.Dir}
+	}
+	if err == nil {
+		err = c.undo(o)
+	}
+	if names, rerr := os.ReadDir(o.Dir); err == nil && rerr == nil && slices.ContainsFunc(names, func(n fs.DirEntry) bool { return n.Name() == agent }) {
+		err = &NotEmptyError{o.Dir} // something else is in it
+	}
 	return false, err
+}
+
+// unfinished reports whether a directory has the store of a clone that was killed before anything was in its log.
+func unfinished(ctx context.Context, o CloneOptions) (bool, error) {
+	if !account.Exists(filepath.Join(o.Dir, filepath.FromSlash(account.StoreName), account.TmpName, cloningName)) {
+		return false, nil
+	}
+	p, err := project.Open(ctx, o.OpenOptions)
+	if err != nil {
+		return false, err
+	}
+	last, err := p.Store.Last()
+	return last.Seq == 0, errors.Join(err, p.Close())
 }
 
 // removeEmpty removes a directory that Clone made, where nothing has come into it.

@@ -15,8 +15,10 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/remote"
 	"github.com/rewind-cli/rewind/engine/remote/bucket/faultbucket"
+	"github.com/rewind-cli/rewind/engine/stores"
 )
 
 // TestWhoHasTheKey: a log that was pushed without the remote's key is only cloned if it is named; and a description of the remote with
@@ -124,7 +126,8 @@ func TestLostInTheRemote(t *testing.T) {
 	m.holds(b, key, log)
 }
 
-// TestKilledClone: what a clone that was killed has left is no store; the next clone takes its place.
+// TestKilledClone: what a clone that was killed has left goes with the next one; a store with a checkpoint never does, nor what is beside it,
+// nor a store that was deleted and comes back from its mirror.
 func TestKilledClone(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	b := faultbucket.New()
@@ -134,24 +137,55 @@ func TestKilledClone(t *testing.T) {
 	if _, _, err := m.push(); err != nil {
 		t.Fatal(err)
 	}
-	left := initialised(t, &now)
-	if err := os.WriteFile(filepath.Join(left.dir, account.StoreName, account.TmpName, "cloning"), nil, 0o600); err != nil {
-		t.Fatal(err)
+	clone := func(in *machine) error {
+		done, err := remote.Clone(t.Context(), remote.CloneOptions{OpenOptions: in.options(), URL: "s3://fault/x", Dir: in.dir, Name: "origin", Key: key})
+		if err == nil {
+			done.Project.Close()
+		}
+		return err
 	}
-	o := remote.CloneOptions{OpenOptions: left.options(), URL: "s3://fault/x", Dir: left.dir, Name: "origin", Key: key}
-	left.write("a person's", "own")
+	mark := func(in *machine) {
+		if err := os.WriteFile(filepath.Join(in.dir, account.StoreName, account.TmpName, "cloning"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var full *remote.NotEmptyError
-	if _, err := remote.Clone(t.Context(), o); !errors.As(err, &full) {
-		t.Fatalf("a clone beside a person's own file: %v", err)
+	refused := func(in *machine, what string) {
+		t.Helper()
+		if err := clone(in); !errors.As(err, &full) {
+			t.Errorf("a clone over %s: %v", what, err)
+		}
 	}
-	if err := os.Remove(filepath.Join(left.dir, "a person's")); err != nil {
-		t.Fatal(err)
-	}
-	done, err := remote.Clone(t.Context(), o)
+
+	left := &machine{t, t.TempDir(), t.TempDir(), &now}
+	p, _, err := stores.Init(t.Context(), stores.InitOptions{OpenOptions: project.OpenOptions{Env: left.env(), Root: left.dir}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	done.Project.Close()
+	p.Close()
+	refused(left, "a store without a checkpoint that no clone has left")
+	mark(left)
+	left.write("own", "own")
+	refused(left, "a person's own file")
+	if err := os.Remove(filepath.Join(left.dir, "own")); err != nil {
+		t.Fatal(err)
+	}
+	if err := clone(left); err != nil {
+		t.Fatal(err)
+	}
+
+	used := initialised(t, &now)
+	mark(used) // the power went before the clone could take it away
+	refused(used, "a store with a checkpoint")
+	if err := os.RemoveAll(filepath.Join(used.dir, ".agent")); err != nil {
+		t.Fatal(err)
+	}
+	refused(used, "a store that comes back from its mirror")
+	p = used.open()
+	defer p.Close()
+	if n := len(history(t, p)); n != 1 {
+		t.Errorf("the store has %d checkpoints, and had 1", n)
+	}
 }
 
 // TestGCBesideAPush: gc and forget do not wait for the network; a push that they came between begins anew, and what it sends is whole.
