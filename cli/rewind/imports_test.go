@@ -77,8 +77,8 @@ var inEngine = map[string][]string{
 	"engine/gitprogram": {"engine/patch"},
 	"engine/checkout":   {"engine/problem", "engine/rootfs", "engine/treeio", "manifest"},
 
-	"engine/remote/bucket":             {"engine/problem"},
-	"engine/remote/bucket/faultbucket": {"engine/remote/bucket"},
+	"engine/remote/bucket":         {"engine/problem"},
+	"internal/testkit/faultbucket": {"engine/remote/bucket"},
 
 	"engine/account":      {"cas", "engine/settings"},
 	"engine/project":      {"cas", "engine/account", "engine/gitrepo", "engine/problem", "engine/treeio", "engine/scan", "engine/settings", "manifest"},

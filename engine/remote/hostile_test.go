@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/remote"
-	"github.com/rewind-cli/rewind/engine/remote/bucket/faultbucket"
+	"github.com/rewind-cli/rewind/internal/testkit/faultbucket"
 )
 
 // TestWhatWasChangedIsRefused: whoever can write to the bucket changes, shortens, removes or exchanges an object, or takes another's name

@@ -18,9 +18,9 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/remote"
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
-	"github.com/rewind-cli/rewind/engine/remote/bucket/faultbucket"
 	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/internal/testkit/faultbucket"
 	"github.com/rewind-cli/rewind/manifest"
 )
 

@@ -17,8 +17,8 @@ import (
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/remote"
-	"github.com/rewind-cli/rewind/engine/remote/bucket/faultbucket"
 	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/internal/testkit/faultbucket"
 )
 
 // TestWhoHasTheKey: a log that was pushed without the remote's key is only cloned if it is named; and a description of the remote with

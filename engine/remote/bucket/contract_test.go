@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
-	"github.com/rewind-cli/rewind/engine/remote/bucket/faultbucket"
+	"github.com/rewind-cli/rewind/internal/testkit/faultbucket"
 )
 
 // places opens an empty bucket of each kind.
