@@ -12,6 +12,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
+	"github.com/rewind-cli/rewind/engine/remote/keyring"
 )
 
 // AddOptions are those of Add.
@@ -26,8 +27,8 @@ type AddOptions struct {
 // Added is what Add did.
 type Added struct {
 	*Remote
-	New bool // the place held nothing: it is a new remote
-	Key *Key // of the remote; nil where this account does not have it: it can push, and read nothing
+	New bool         // the place held nothing: it is a new remote
+	Key *keyring.Key // of the remote; nil where this account does not have it: it can push, and read nothing
 }
 
 // Add makes a remote at a place that holds nothing, or joins the one that is there. Nothing is pushed. Errors: *TakenError, *project.BadNameError,
@@ -79,7 +80,7 @@ func Add(ctx context.Context, p *project.Project, o AddOptions) (*Added, error) 
 	}
 	done.Config = Config{URL: o.URL, ID: a.ID, Recipient: a.Recipient, Precious: o.Precious, Manual: o.Manual, Conditional: can.Conditional}
 	if done.Key != nil {
-		if err := keepKey(p.Env, a.ID, *done.Key); err != nil {
+		if err := keepKeys(p.Env, a.ID, keyring.Keys{*done.Key}); err != nil {
 			return nil, err
 		}
 	}
@@ -141,12 +142,12 @@ func describe(ctx context.Context, b bucket.Bucket, url string) (a about, err er
 
 // make makes a new remote with a key of its own, which this account keeps before the remote is there.
 func (d *Added) make(ctx context.Context, b bucket.Bucket) (about, error) {
-	k, err := NewKey()
+	k, err := keyring.New()
 	if err != nil {
 		return about{}, err
 	}
 	a := about{Format: format, ID: account.NewStoreID().String(), Recipient: k.Recipient()}
-	if err := keepKey(d.p.Env, a.ID, k); err != nil {
+	if err := keepKeys(d.p.Env, a.ID, keyring.Keys{k}); err != nil {
 		return a, err
 	}
 	data, err := json.MarshalIndent(a, "", "  ")

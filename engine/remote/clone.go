@@ -13,6 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
+	"github.com/rewind-cli/rewind/engine/remote/keyring"
 	"github.com/rewind-cli/rewind/engine/stores"
 )
 
@@ -54,7 +55,7 @@ func (e *EmptyRemoteError) Error() string { return "nothing was pushed to " + e.
 // cloning is one clone.
 type cloning struct {
 	b    bucket.Bucket
-	key  Key
+	keys keyring.Keys
 	done *Cloned
 	all  []bucket.Object // the listing of the segments
 }
@@ -78,14 +79,20 @@ func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 		return nil, err
 	}
 	if o.Key != "" {
-		if c.key, err = ParseKey(o.Key); err == nil && c.key.Recipient() != a.Recipient {
-			err = errors.New("it is not the key of the remote")
+		if c.keys, err = keyring.Parse(o.Key); err == nil {
+			if _, fits := c.keys.Of(a.Recipient); !fits {
+				err = errors.New("it is not the key of the remote")
+			}
 		}
 		if err != nil {
 			return nil, &KeyError{Reason: "the key that was given: " + err.Error()}
 		}
-	} else if c.key, err = keyOf(o.Env, a.ID, a.Recipient); err != nil {
-		return nil, err
+	} else {
+		k, err := keyOf(o.Env, a.ID, a.Recipient)
+		if err != nil {
+			return nil, err
+		}
+		c.keys = keyring.Keys{k}
 	}
 	if c.all, err = b.List(ctx, segments); err != nil {
 		return nil, err

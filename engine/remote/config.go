@@ -14,6 +14,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
+	"github.com/rewind-cli/rewind/engine/remote/keyring"
 )
 
 const (
@@ -228,7 +229,10 @@ func options(env account.Env) bucket.Options {
 }
 
 // Key reads the remote's key, if this account has it. REWIND_REMOTE_KEY goes before. Error: *KeyError.
-func (r *Remote) Key() (Key, error) { return keyOf(r.p.Env, r.ID, r.Recipient) }
+func (r *Remote) Key() (keyring.Key, error) { return keyOf(r.p.Env, r.ID, r.Recipient) }
+
+// encrypt seals an object for the key of the remote that is in force.
+func (r *Remote) encrypt(data []byte) ([]byte, error) { return keyring.Seal(r.Recipient, data) }
 
 // KeyVariable names the variable of the environment that holds a remote's key.
 const KeyVariable = "REWIND_REMOTE_KEY"
@@ -241,12 +245,12 @@ type KeyError struct {
 
 func (e *KeyError) Error() string { return e.Reason }
 
-func keyOf(env account.Env, id, recipient string) (Key, error) {
+func keyOf(env account.Env, id, recipient string) (keyring.Key, error) {
 	text, from := "", keyFile(env, id)
 	if from != "" {
 		data, err := account.ReadSmall(from, maxConfig)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return Key{}, err
+			return keyring.Key{}, err
 		}
 		text = string(data)
 	}
@@ -254,14 +258,15 @@ func keyOf(env account.Env, id, recipient string) (Key, error) {
 		text, from = env.Variable(KeyVariable), "$"+KeyVariable
 	}
 	if text == "" {
-		return Key{}, &KeyError{"this account does not have the key of the remote", true}
+		return keyring.Key{}, &KeyError{"this account does not have the key of the remote", true}
 	}
-	k, err := ParseKey(text)
+	all, err := keyring.Parse(text)
+	k, fits := all.Of(recipient)
 	switch {
 	case err != nil:
 		return k, &KeyError{fmt.Sprintf("%s: %v", from, err), false}
-	case k.Recipient() != recipient:
-		return Key{}, &KeyError{fmt.Sprintf("the key in %s does not fit what the remote says of itself: it is another one's key, or somebody has changed the remote's description", from), false}
+	case !fits:
+		return keyring.Key{}, &KeyError{fmt.Sprintf("the key in %s does not fit what the remote says of itself: it is another one's key, or somebody has changed the remote's description", from), false}
 	}
 	return k, nil
 }
@@ -275,8 +280,8 @@ func keyFile(env account.Env, id string) string {
 	return filepath.Join(dir, account.RemotesName, id+keySuffix)
 }
 
-// keepKey writes a remote's key into the account's directory.
-func keepKey(env account.Env, id string, k Key) error {
+// keepKeys writes keys of a remote into the account's directory.
+func keepKeys(env account.Env, id string, keys keyring.Keys) error {
 	dir, owner, err := env.MakeAccountDir()
 	if err != nil {
 		return err
@@ -284,7 +289,7 @@ func keepKey(env account.Env, id string, k Key) error {
 	if err := account.MakeDir(filepath.Join(dir, account.RemotesName), owner); err != nil {
 		return err
 	}
-	return account.WriteFile(keyFile(env, id), []byte(k.String()+"\n"), owner)
+	return account.WriteFile(keyFile(env, id), []byte(keys.String()), owner)
 }
 
 // parseAbout reads rewind.json.

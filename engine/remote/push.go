@@ -334,7 +334,7 @@ func (u *pushing) seal(h head, bundle *cas.Bundle) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return seal(u.Recipient, data)
+	return u.encrypt(data)
 }
 
 // send sends what is in the spool, and notes that it is there.

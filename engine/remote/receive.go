@@ -18,11 +18,13 @@ func (c *cloning) object(ctx context.Context, name string, s stamp) (h head, bun
 	if stampOf(sealed) != s {
 		return h, nil, &BadObjectError{name, "its bytes are not those that were pushed"}
 	}
-	data, err := c.key.open(sealed)
+	data, by, err := c.keys.Open(sealed)
 	if err != nil {
 		return h, nil, &BadObjectError{name, "the key of the remote does not open it: " + err.Error()}
 	}
-	return parseObject(name, data)
+	h, bundle, err = parseObject(name, data)
+	h.by = by
+	return h, bundle, err
 }
 
 // fetched is an object on its way.
@@ -106,7 +108,7 @@ func (c *cloning) fill(ctx context.Context, o CloneOptions, a about, chain []seg
 			return &BadObjectError{names[i], "it does not continue the segment that its name says"}
 		}
 		before = n.stamp.String()
-		if o.Log == "" && !h.signed(c.key, bundle) {
+		if o.Log == "" && !h.signed(bundle) {
 			return &UnsignedError{parentOf(chain[len(chain)-1].stamp)}
 		}
 		if err := r.packs(ctx, h); err != nil {
@@ -153,7 +155,7 @@ func (c *cloning) fill(ctx context.Context, o CloneOptions, a about, chain []seg
 func (c *cloning) join(ctx context.Context, o CloneOptions, a about, before string, newest cas.Commit, at cas.Position, ids []oid.ID) error {
 	p := c.done.Project
 	r := newRemote(p, o.Name, Config{URL: absolute(p.Env, o.URL), ID: a.ID, Recipient: a.Recipient})
-	if err := keepKey(p.Env, a.ID, c.key); err != nil {
+	if err := keepKeys(p.Env, a.ID, c.keys); err != nil {
 		return err
 	}
 	if err := r.create(ctx); err != nil {

@@ -3,11 +3,10 @@ package remote
 import (
 	"bytes"
 	"crypto/subtle"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
-	"github.com/zeebo/blake3"
+	"github.com/rewind-cli/rewind/engine/remote/keyring"
 )
 
 // head is what a segment says before its bundle: one line of JSON.
@@ -17,6 +16,8 @@ type head struct {
 	Before  string   `json:"before,omitempty"`  // stamp of the segment that it continues
 	MAC     string   `json:"mac,omitempty"`     // of the rest of the head and of the bundle, by the remote's key; none where the writer does not have it
 	Packs   []string `json:"packs,omitempty"`   // stamps of the packs that its commits need, and no segment before it named
+
+	by keyring.Key // what it was sealed for, where it was read
 }
 
 // object is what a segment or pack is before it is sealed: the head, which is empty in a pack, and a bundle.
@@ -26,31 +27,24 @@ func (h head) object(bundle []byte) ([]byte, error) {
 }
 
 // sign gives a segment the mark of whoever has the remote's key.
-func (h *head) sign(k Key, bundle []byte) (err error) {
+func (h *head) sign(k keyring.Key, bundle []byte) (err error) {
 	h.MAC, err = h.mac(k, bundle)
 	return err
 }
 
-// signed reports whether whoever made a segment had the remote's key. A pack needs no mark: the segment that names it has its hash.
-func (h head) signed(k Key, bundle []byte) bool {
-	want, err := h.mac(k, bundle)
+// signed reports whether whoever made a segment had the key that it is sealed for. A pack needs no mark: the segment that names it has its hash.
+func (h head) signed(bundle []byte) bool {
+	want, err := h.mac(h.by, bundle)
 	return err == nil && h.MAC != "" && subtle.ConstantTimeCompare([]byte(want), []byte(h.MAC)) == 1
 }
 
-func (h head) mac(k Key, bundle []byte) (string, error) {
+func (h head) mac(k keyring.Key, bundle []byte) (string, error) {
 	h.MAC = ""
 	data, err := h.object(bundle)
 	if err != nil {
 		return "", err
 	}
-	var key [32]byte
-	blake3.DeriveKey("rewind remote: mark of a segment", []byte(k.String()), key[:])
-	m, err := blake3.NewKeyed(key[:])
-	if err != nil {
-		return "", err
-	}
-	m.Write(data)
-	return hex.EncodeToString(m.Sum(nil)), nil
+	return k.MAC("rewind remote: mark of a segment", data)
 }
 
 // parseObject takes an object apart again.

@@ -17,6 +17,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/remote"
+	"github.com/rewind-cli/rewind/engine/remote/keyring"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/internal/testkit/faultbucket"
 )
@@ -60,15 +61,15 @@ func TestWhoHasTheKey(t *testing.T) {
 	sandbox.holds(b, key, log)
 
 	about := b.Peek("rewind.json")
-	evil, err := remote.NewKey()
+	evil, err := keyring.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := remote.ParseKey(key)
+	k, err := keyring.Parse(key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Overwrite("rewind.json", bytes.ReplaceAll(about, []byte(k.Recipient()), []byte(evil.Recipient())))
+	b.Overwrite("rewind.json", bytes.ReplaceAll(about, []byte(k[0].Recipient()), []byte(evil.Recipient())))
 	now = now.Add(time.Hour)
 	m.write("mine", "more")
 	m.save()
