@@ -12,9 +12,11 @@
 //  4. Package report makes the table, with the spread of each number, its ratio
 //     to the floor and to the best peer, and what the budget says; bench/plot, a
 //     module of its own, draws the curves.
+//  5. Pushes and clones go to an S3 server on the loopback, bench/server (versitygw, in a
+//     module of its own), through a proxy that counts requests and bytes.
 //
 // The parts can be run one by one: BENCHFLAGS='-run=^hook$' (see -help for their
-// names). One that fails is named, and the others stand.
+// names). One that fails is named, and the others are measured.
 //
 // A peer that is not installed is named and left out. Nothing is kept from one
 // run to the next.

@@ -116,8 +116,9 @@ func (b *bench) lookAtLoad() float64 {
 type subject struct {
 	role report.Role
 	measure.Turn
-	calls bool   // count its system calls
-	disk  string // directory whose allocated bytes are its cost; "": none
+	calls   bool             // count its system calls
+	traffic *measure.Traffic // what its runs sent and received; nil: not counted
+	disk    string           // directory whose allocated bytes are its cost; "": none
 }
 
 // comparison is one line to be measured.
@@ -173,6 +174,9 @@ func (b *bench) row(s *subject) *report.Subject {
 	if s.Err != nil {
 		r.Failed = s.Err.Error()
 		return r
+	}
+	if n := float64(len(s.Times)); s.traffic != nil && n > 0 {
+		r.Requests, r.Wire = new(float64(s.traffic.Requests.Load())/n), int64(float64(s.traffic.Bytes.Load())/n)
 	}
 	if s.disk != "" {
 		n, err := measure.Allocated(s.disk)

@@ -82,6 +82,7 @@ var parts = []part{
 	{"search", (*bench).searchPart},
 	{"lines", (*bench).linesPart},
 	{"page", (*bench).pagePart},
+	{"remote", (*bench).remotePart},
 }
 
 func partNames() string {

@@ -73,7 +73,7 @@ func (r *Report) Short() string {
 
 // Full is everything: one row per subject.
 func (r *Report) Full() string {
-	t := NewTable("what", "who", ">runs", ">min", ">median", ">p90", ">p99", ">to the floor", ">to the best peer", ">memory", ">disk", ">syscalls", ">fsyncs")
+	t := NewTable("what", "who", ">runs", ">min", ">median", ">p90", ">p99", ">to the floor", ">to the best peer", ">memory", ">disk", ">syscalls", ">fsyncs", ">requests", ">on the wire")
 	for _, l := range r.Lines {
 		floor, best := l.Find(Floor), l.BestPeer()
 		what := l.What + ", " + l.Tree
@@ -94,8 +94,12 @@ func (r *Report) Full() string {
 			if s.Syscalls > 0 {
 				syscalls, fsyncs = Count(s.Syscalls), Count(s.Fsyncs)
 			}
+			requests, wire := "", ""
+			if s.Requests != nil {
+				requests, wire = fmt.Sprintf("%.3g", *s.Requests), Bytes(s.Wire)
+			}
 			t.Row(what, s.Name, Count(len(s.Times)), s.Min.String(), s.Median.String(), s.P90.String(), s.P99.String(), toFloor, toBest,
-				Bytes(s.PeakRSS), Bytes(s.Disk), syscalls, fsyncs)
+				Bytes(s.PeakRSS), Bytes(s.Disk), syscalls, fsyncs, requests, wire)
 			what = ""
 		}
 	}

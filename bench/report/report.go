@@ -49,7 +49,9 @@ type Subject struct {
 	Disk     int64    `json:"disk,omitempty"`     // bytes allocated; what of, says the line
 	Syscalls int      `json:"syscalls,omitempty"`
 	Fsyncs   int      `json:"fsyncs,omitempty"`
-	Failed   string   `json:"failed,omitempty"` // why there is no number
+	Requests *float64 `json:"requests,omitempty"` // to a server, in the mean
+	Wire     int64    `json:"wire,omitempty"`     // bytes of these and of the answers, with headers, in the mean
+	Failed   string   `json:"failed,omitempty"`   // why there is no number
 }
 
 // Millis is a duration in milliseconds.
@@ -63,7 +65,7 @@ type Budget struct {
 	What  string  `json:"what"` // "≤ 1.2 × floor + 5 ms"
 	Got   float64 `json:"got"`
 	Limit float64 `json:"limit"`
-	Unit  string  `json:"unit"` // "ms", "MB", "bytes", "×"
+	Unit  string  `json:"unit"` // "ms", "MB", "bytes", "×", "requests"
 }
 
 // Met says whether the promise is kept.
