@@ -74,7 +74,7 @@ var longCommands = []longCommand{
 	{name: "repair", args: []string{"repair"}, phases: []string{"repair: check pack", "repair: index pack", "verify pack", "verify checkpoint"},
 		says: "interrupted: what was not repaired yet is as it was"},
 	{name: "push", args: []string{"push"}, prepare: (*longLab).remote, phases: []string{"push object"}, says: "interrupted: what was not sent yet goes with the next push"},
-	{name: "clone", args: []string{"clone", "BASE/remote", "BASE/clone"}, prepare: (*longLab).pushed, phases: []string{"clone segment"}, makes: "clone", says: "interrupted: nothing was made"},
+	{name: "clone", args: []string{"clone", "BASE/remote", "BASE/clone"}, prepare: (*longLab).pushed, phases: []string{"clone entry"}, makes: "clone", says: "interrupted: nothing was made"},
 	{name: "stats", args: []string{"stats"}, phases: []string{"stats: first uses checkpoint", "stats: last uses checkpoint", "stats: sizes checkpoint", "stats: paths checkpoint"},
 		says: "interrupted: nothing was changed"},
 }

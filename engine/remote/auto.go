@@ -123,6 +123,7 @@ func pushFor(ctx context.Context, p *project.Project, hurry bool) error {
 	for last := time.Now(); ctx.Err() == nil && time.Since(last) < linger; {
 		due := waiting(p)
 		if len(due) == 0 {
+			mergeAll(ctx, p)
 			pause(look)
 			continue
 		}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
-	"github.com/rewind-cli/rewind/engine/remote/bucket"
 	"github.com/rewind-cli/rewind/engine/remote/keyring"
 	"github.com/rewind-cli/rewind/engine/stores"
 )
@@ -54,10 +53,8 @@ func (e *EmptyRemoteError) Error() string { return "nothing was pushed to " + e.
 
 // cloning is one clone.
 type cloning struct {
-	b    bucket.Bucket
-	keys keyring.Keys
+	*reader
 	done *Cloned
-	all  []bucket.Object // the listing of the segments
 }
 
 // Clone makes a store in a directory of what a remote has: the log that was pushed to last, with all that it continues. No file of the
@@ -70,7 +67,7 @@ func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cloning{b: b, done: &Cloned{Requests: 2}}
+	c := &cloning{reader: &reader{b: b}, done: &Cloned{}}
 	a, err := describe(ctx, b, o.URL)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &EmptyRemoteError{o.URL}
@@ -94,15 +91,23 @@ func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 		}
 		c.keys = keyring.Keys{k}
 	}
-	if c.all, err = b.List(ctx, segments); err != nil {
-		return nil, err
-	}
-	chain, err := c.chain(o.Log)
+	all, err := b.List(ctx, segments)
 	if err != nil {
 		return nil, err
 	}
-	if len(chain) == 0 {
+	c.requests, c.at = 2, list(all)
+	c.done.Torn = c.at.torn
+	if len(c.at.logs) == 0 {
 		return nil, &EmptyRemoteError{o.URL}
+	}
+	log, err := c.named(ctx, o.Log)
+	if err != nil {
+		return nil, err
+	}
+	c.done.Others = slices.DeleteFunc(slices.Clone(c.at.logs), func(l Log) bool { return l.ID == log.ID })
+	path, err := c.chain(ctx, noParent, log.ID)
+	if err != nil {
+		return nil, err
 	}
 	o.Root = o.Dir
 	made, err := c.emptyDir(ctx, o)
@@ -119,7 +124,7 @@ func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 		mark := filepath.Join(p.StoreDir(), account.TmpName, cloningName)
 		err = account.WriteFile(mark, nil, p.Owner)
 		if err == nil {
-			err = c.fill(ctx, o, a, chain)
+			err = c.fill(ctx, o, a, path)
 		}
 		if err == nil {
 			err = account.RemoveIfThere(mark)
@@ -134,6 +139,7 @@ func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 		}
 		return nil, err
 	}
+	c.done.Requests, c.done.Bytes = c.requests, c.bytes
 	return c.done, nil
 }
 

@@ -72,6 +72,10 @@ type mark struct {
 	// Whole is how many ids of the list of sent objects are there with all that they refer to, Sent how many are there.
 	Whole int `json:"whole"`
 	Sent  int `json:"sent"`
+	// Base is the id of the segment of another writer that the first one of this writer continues, or noParent; empty before that.
+	Base string `json:"base,omitempty"`
+	// Unmerged is how many segments were pushed since it was looked whether some are to be merged.
+	Unmerged int `json:"unmerged"`
 	// Packs are there and in no segment yet: stamps.
 	Packs []string  `json:"packs,omitempty"`
 	Time  time.Time `json:"time"` // of the last push

@@ -1,6 +1,10 @@
 package remote
 
-import "github.com/rewind-cli/rewind/engine/remote/bucket"
+import (
+	"context"
+
+	"github.com/rewind-cli/rewind/engine/remote/bucket"
+)
 
 // OpenAs has every remote lie in b until the function that it gives is called.
 func OpenAs(b bucket.Bucket) (restore func()) {
@@ -25,3 +29,29 @@ var (
 	MaxObject   = &maxObject
 	ManyObjects = &manyObjects
 )
+
+// MergeAt has so many objects merged until the function that it gives is called.
+func MergeAt(count, small int) (restore func()) {
+	was, wasSmall := mergeCount, smallMerge
+	mergeCount, smallMerge = count, small
+	return func() { mergeCount, smallMerge = was, wasSmall }
+}
+
+// HeldBy are the names of the objects that merges hold.
+func HeldBy(b bucket.Bucket) (held []string, err error) {
+	objects, err := b.List(context.Background(), segments)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{b: b, at: list(objects)}
+	for _, m := range r.at.merges {
+		all, err := r.merge(context.Background(), m)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range all {
+			held = append(held, s.String())
+		}
+	}
+	return held, nil
+}

@@ -2,7 +2,10 @@ package remote
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -45,69 +48,209 @@ func (e *GapError) Error() string {
 	return fmt.Sprintf("what writer %s continues before entry %d is not to be seen in the remote", e.Writer, e.Before)
 }
 
-// logs finds the logs in a listing, the one that was pushed to last first, and the segments by the parent that names have. What is not ours is left
-// out, and so are segments that are not whole, of which it gives the names.
-func logs(listing []bucket.Object) (all []Log, of map[string]segmentName, torn []string) {
-	of = map[string]segmentName{}
-	continued := map[string]bool{}
+// piece is a part of a log as one object has it: a segment, or what a merge holds, up to one of its segments.
+type piece struct {
+	object segmentName
+	last   uint64 // sequence number of its newest commit
+	id     string // of its newest segment
+}
+
+// listed is what a listing says: the logs, and which objects they are made of. Merges stand beside the segments that they hold, or in their place.
+type listed struct {
+	logs   []Log // the one that was pushed to last first
+	torn   []string
+	merges []segmentName
+	pieces map[string][]piece  // by the id of their newest segment
+	read   map[string][]string // by the names of merges that were read: the ids of their segments, of which each is in pieces
+	bad    map[string]bool     // names of objects that are not what they should be
+}
+
+// list sorts a listing of segments and merges. What is not ours is left out, and so are objects that are not whole.
+func list(listing []bucket.Object) *listed {
+	l := &listed{pieces: map[string][]piece{}, read: map[string][]string{}, bad: map[string]bool{}}
+	continued, pushed := map[string]bool{}, map[string]Log{}
 	for _, o := range listing {
 		n, ok := parseSegmentName(o.Name)
 		switch {
 		case !ok:
+			continue
 		case n.size != o.Size:
-			torn = append(torn, o.Name)
-		default:
-			of[parentOf(n.stamp)] = n
-			continued[n.parent] = true
-			all = append(all, Log{parentOf(n.stamp), o.Time, n})
+			l.torn = append(l.torn, o.Name)
+			continue
+		}
+		l.add(n)
+		continued[n.parent] = true
+		if was, ok := pushed[n.id()]; !ok || !n.merge() && was.end.merge() { // a merge is later than what it holds
+			pushed[n.id()] = Log{n.id(), o.Time, n}
 		}
 	}
-	all = slices.DeleteFunc(all, func(l Log) bool { return continued[l.ID] })
-	slices.SortFunc(all, func(a, b Log) int { return cmp.Or(b.Pushed.Compare(a.Pushed), cmp.Compare(a.ID, b.ID)) })
-	return all, of, torn
+	for id, log := range pushed {
+		if !continued[id] {
+			l.logs = append(l.logs, log)
+		}
+	}
+	slices.SortFunc(l.logs, func(a, b Log) int { return cmp.Or(b.Pushed.Compare(a.Pushed), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(l.merges, func(a, b segmentName) int {
+		return cmp.Or(cmp.Compare(b.last, a.last), cmp.Compare(a.String(), b.String()))
+	})
+	return l
+}
+
+// add adds an object.
+func (l *listed) add(n segmentName) {
+	if n.merge() {
+		l.merges = append(l.merges, n)
+	}
+	l.pieces[n.id()] = append(l.pieces[n.id()], piece{n, n.last, n.id()})
+}
+
+// open adds the segments that a merge holds.
+func (l *listed) open(n segmentName, all []sealedSegment) {
+	name := n.String()
+	if l.read[name] != nil {
+		return
+	}
+	for _, s := range all {
+		id := parentOf(s.stamp)
+		l.read[name] = append(l.read[name], id)
+		if id != n.end { // the last one is known by the name
+			l.pieces[id] = append(l.pieces[id], piece{n, s.last, id})
+		}
+	}
+}
+
+// path finds the fewest objects that make up a log from the segment after one id, or the beginning, to that of another one, oldest first. Where there
+// is no such path, it gives what continues a segment that is not there.
+func (l *listed) path(from, to string) (path, lost []piece) {
+	next := map[string]piece{} // by what it continues: the piece that leads on from there
+	for queue := []string{to}; len(queue) > 0; queue = queue[1:] {
+		id, found := queue[0], false
+		for _, p := range l.pieces[id] {
+			before, on := next[id]
+			if l.bad[p.object.String()] || on && p.last >= before.object.first {
+				continue
+			}
+			found = true
+			parent := p.object.parent
+			if _, been := next[parent]; been {
+				continue
+			}
+			next[parent] = p
+			if parent == from {
+				for at := from; at != to; at = next[at].id {
+					path = append(path, next[at])
+				}
+				return path, nil
+			}
+			queue = append(queue, parent)
+		}
+		if before, on := next[id]; !found && on {
+			lost = append(lost, before)
+		}
+	}
+	return nil, lost
 }
 
 // has reports whether a log, or a segment that it continues, has an id that begins so.
-func (l Log) has(id string, of map[string]segmentName) bool {
-	for n, ok := l.end, true; ok; {
-		if strings.HasPrefix(parentOf(n.stamp), id) {
+func (l *listed) has(log Log, id string) bool {
+	been := map[string]bool{log.ID: true, noParent: true}
+	for queue := []string{log.ID}; len(queue) > 0; queue = queue[1:] {
+		if strings.HasPrefix(queue[0], id) {
 			return true
 		}
-		before, there := of[n.parent]
-		n, ok = before, there && before.last < n.first
+		for _, p := range l.pieces[queue[0]] {
+			for _, before := range append([]string{p.object.parent}, l.read[p.object.String()]...) {
+				if before == p.id { // what a merge has after it is another log's
+					break
+				}
+				if !been[before] {
+					been[before] = true
+					queue = append(queue, before)
+				}
+			}
+		}
 	}
 	return false
 }
 
-// chain finds the segments of a log, oldest first.
-func (c *cloning) chain(named string) (chain []segmentName, err error) {
-	all, of, torn := logs(c.all)
-	c.done.Torn = torn
-	if len(all) == 0 {
-		return nil, nil
+// maxOpened is how many merges are read to find a segment that no name shows.
+const maxOpened = 256
+
+// chain finds the objects that make up a log behind a segment, or from noParent on, oldest first. A segment that is continued twice, and has no object of its own any more, is in a
+// merge whose name does not show it: then merges are read. Errors: *GapError, *BadObjectError, those of package bucket.
+func (r *reader) chain(ctx context.Context, from, to string) ([]piece, error) {
+	for opened := 0; ; {
+		path, lost := r.at.path(from, to)
+		if path != nil {
+			return path, nil
+		}
+		read, err := r.find(ctx, lost, maxOpened-opened)
+		if err != nil {
+			return nil, err
+		}
+		if opened += read; read > 0 {
+			continue
+		}
+		if len(lost) == 0 {
+			return nil, &BadObjectError{to, "it continues what comes after it"}
+		}
+		p := slices.MinFunc(lost, func(a, b piece) int { return cmp.Compare(a.object.first, b.object.first) })
+		return nil, &GapError{string(p.object.writer), p.object.first}
 	}
-	meant := all[:1]
-	if named != "" {
-		meant = slices.DeleteFunc(slices.Clone(all), func(l Log) bool { return !l.has(named, of) })
-		if len(meant) != 1 {
-			return nil, &NoLogError{named, all}
+}
+
+// find reads merges, at most some, for a segment that is not there for itself; it says how many.
+func (r *reader) find(ctx context.Context, lost []piece, most int) (read int, err error) {
+	for _, p := range lost {
+		for _, m := range r.at.merges {
+			if m.first >= p.object.first || r.at.read[m.String()] != nil || r.at.bad[m.String()] {
+				continue
+			}
+			if read == most {
+				return read, nil
+			}
+			read++
+			if err := r.openMerge(ctx, m); err != nil || len(r.at.pieces[p.object.parent]) > 0 {
+				return read, err
+			}
 		}
 	}
-	for n := meant[0].end; ; {
-		chain = append(chain, n)
-		if n.parent == noParent {
-			break
-		}
-		before, ok := of[n.parent]
-		if !ok {
-			return nil, &GapError{string(n.writer), n.first}
-		}
-		if before.last >= n.first { // so that it ends
-			return nil, &BadObjectError{n.String(), "it continues what comes after it"}
-		}
-		n = before
+	return read, nil
+}
+
+// openMerge reads a merge for the names of the segments in it. One that is not whole is passed over.
+func (r *reader) openMerge(ctx context.Context, m segmentName) error {
+	all, err := r.merge(ctx, m)
+	var bad *BadObjectError
+	if errors.As(err, &bad) || errors.Is(err, fs.ErrNotExist) {
+		r.at.bad[m.String()] = true
+		return nil
 	}
-	slices.Reverse(chain)
-	c.done.Others = slices.DeleteFunc(all, func(l Log) bool { return l.ID == meant[0].ID })
-	return chain, nil
+	if err == nil {
+		r.at.open(m, all)
+	}
+	return err
+}
+
+// named finds the log that an id names, by its beginning: its own, or that of a segment that it continues. "" names the one that was pushed to last.
+func (r *reader) named(ctx context.Context, id string) (Log, error) {
+	if id == "" && len(r.at.logs) > 0 {
+		return r.at.logs[0], nil
+	}
+	meant := slices.DeleteFunc(slices.Clone(r.at.logs), func(l Log) bool { return !strings.HasPrefix(l.ID, id) })
+	if len(meant) != 1 {
+		for i, m := range r.at.merges { // it may be of a segment that has no object of its own any more
+			if i == maxOpened {
+				break
+			}
+			if err := r.openMerge(ctx, m); err != nil {
+				return Log{}, err
+			}
+		}
+		meant = slices.DeleteFunc(slices.Clone(r.at.logs), func(l Log) bool { return !r.at.has(l, id) })
+	}
+	if len(meant) != 1 {
+		return Log{}, &NoLogError{id, r.at.logs}
+	}
+	return meant[0], nil
 }

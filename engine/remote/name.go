@@ -15,8 +15,9 @@ const (
 	segments  = "w/"
 	packs     = "d/"
 
-	maxSealed = 1 << 30 // bytes that are ever read of one: a segment is one directory of millions of entries at worst
-	hashBytes = 16      // of the BLAKE3-256 of the sealed bytes in a name
+	maxSealed = 1 << 30  // bytes that are ever read of one: a segment is one directory of millions of entries at worst
+	maxMerge  = 64 << 20 // likewise of a merge
+	hashBytes = 16       // of the BLAKE3-256 of the sealed bytes in a name
 )
 
 // maxObject is how many bytes an object has, about: one PUT of a body in memory. Tests make it small.
@@ -60,33 +61,64 @@ const parentDigits = 16
 // noParent is in the name of the first segment of all.
 var noParent = strings.Repeat("0", parentDigits)
 
-// segmentName says whose log a segment is of, which part of it, and what it continues: so that a listing alone shows each log, where
-// one was continued twice, and what is missing.
+// segmentName says whose log an object is of, which part of it, and what it continues: so that a listing alone shows each log, where
+// one was continued twice, and what is missing. The object is a segment, or a merge, which holds several segments of one writer that follow
+// each other, as they were.
 type segmentName struct {
 	writer      writerID
 	first, last uint64 // sequence numbers of its commits
-	parent      string // the beginning of the hash of the segment that it continues, or noParent
+	parent      string // the id of the segment that it continues, or noParent
+	end         string // of a merge: the id of the newest segment in it; "" for a segment
 	stamp
 }
 
-// parentOf is the parent in the name of what continues a segment.
+// parentOf is the id of a segment: the beginning of its hash, as what continues it has it in its name.
 func parentOf(s stamp) string { return s.hash[:parentDigits] }
 
-func (n segmentName) String() string {
-	return fmt.Sprintf("%s%s/%d-%d-%s-%s", segments, n.writer, n.first, n.last, n.parent, n.stamp)
+// merge reports whether a name is that of a merge.
+func (n segmentName) merge() bool { return n.end != "" }
+
+// id is that of the newest segment in the object.
+func (n segmentName) id() string {
+	if n.merge() {
+		return n.end
+	}
+	return parentOf(n.stamp)
 }
+
+func (n segmentName) String() string {
+	parts := []any{n.first, n.last, n.parent, n.stamp}
+	if n.merge() {
+		parts = []any{n.first, n.last, n.parent, n.end, n.stamp}
+	}
+	text := ""
+	for _, p := range parts {
+		text += fmt.Sprint("-", p)
+	}
+	return ofWriter(n.writer) + text[1:]
+}
+
+// ofWriter is what the names of a writer's segments begin with.
+func ofWriter(w writerID) string { return segments + string(w) + "/" }
 
 func parseSegmentName(text string) (n segmentName, ok bool) {
 	rest, ok := strings.CutPrefix(text, segments)
 	writer, rest, cut := strings.Cut(rest, "/")
-	parts := strings.SplitN(rest, "-", 4)
-	if !ok || !cut || len(parts) != 4 {
+	parts := strings.Split(rest, "-")
+	if !ok || !cut || len(parts) != 5 && len(parts) != 6 {
 		return n, false
 	}
-	var err, lerr error
 	n.writer, n.parent = writerID(writer), parts[2]
+	if len(parts) == 6 {
+		n.end = parts[3]
+		if len(n.end) != parentDigits {
+			return n, false
+		}
+	}
+	var err, lerr error
 	n.first, err = strconv.ParseUint(parts[0], 10, 64)
 	n.last, lerr = strconv.ParseUint(parts[1], 10, 64)
-	n.stamp, ok = parseStamp(parts[3])
-	return n, ok && err == nil && lerr == nil && n.writer.valid() && len(n.parent) == parentDigits && n.first > 0 && n.first <= n.last && n.String() == text
+	n.stamp, ok = parseStamp(strings.Join(parts[len(parts)-2:], "-"))
+	return n, ok && err == nil && lerr == nil && n.writer.valid() && len(n.parent) == parentDigits && n.first > 0 && n.first <= n.last &&
+		(!n.merge() || n.size <= maxMerge) && n.String() == text
 }

@@ -172,21 +172,11 @@ func (u *pushing) settleWriter(ctx context.Context, check bool) error {
 		if age >= 0 && age < quiet && boot.Sub(u.m.Boot).Abs() < time.Second && !check {
 			return u.sameLog()
 		}
-		u.done.Requests++
-		there, err := u.b.List(ctx, segments+string(u.m.Writer)+"/")
-		if err != nil {
-			return err
-		}
-		own, ahead := u.m.First, false
-		for _, o := range there {
-			n, ok := parseSegmentName(o.Name)
-			if ok && n.size == o.Size {
-				own = own || n.stamp.String() == u.m.Before
-				ahead = ahead || n.last > u.m.Seq
-			}
-		}
+		whole, ahead, err := u.look(ctx)
 		switch {
-		case !own: // somebody has removed what was pushed: all of it goes again
+		case err != nil:
+			return err
+		case !whole: // somebody has removed what was pushed: all of it goes again
 			u.done.Lost = true
 			u.newWriter()
 			return nil
@@ -195,8 +185,39 @@ func (u *pushing) settleWriter(ctx context.Context, check bool) error {
 		}
 	}
 	u.done.Moved = u.m.Seq > 0
-	u.m.Writer, u.m.Store, u.m.First = newWriterID(), store, true // it continues the log where this store knows it
+	u.m.Writer, u.m.Store, u.m.First, u.m.Base, u.m.Unmerged = newWriterID(), store, true, "", 0 // it continues the log where this store knows it
 	return nil
+}
+
+// look asks the remote whether all of the log that this store continues is still there, and whether another one has pushed more as
+// the same writer.
+func (u *pushing) look(ctx context.Context) (whole, ahead bool, err error) {
+	prefix, from := ofWriter(u.m.Writer), u.m.Base
+	if u.m.First { // all that is there of the log is another's
+		prefix, from = segments, noParent
+	}
+	objects, err := u.b.List(ctx, prefix)
+	if err != nil {
+		return false, false, err
+	}
+	before, pushed := parseStamp(u.m.Before)
+	in := &reader{b: u.b, at: list(objects), requests: 1}
+	defer func() { u.done.Requests += in.requests }()
+	for _, all := range in.at.pieces {
+		for _, p := range all {
+			ahead = ahead || p.object.writer == u.m.Writer && p.last > u.m.Seq
+		}
+	}
+	if !pushed {
+		return true, ahead, nil
+	}
+	_, err = in.chain(ctx, from, parentOf(before))
+	var gap *GapError
+	var bad *BadObjectError
+	if errors.As(err, &gap) || errors.As(err, &bad) {
+		return false, ahead, nil
+	}
+	return err == nil, ahead, err
 }
 
 // sameLog compares the log with the newest commit that was sent: one that was put back to an older state and has gone on from there is
@@ -319,7 +340,11 @@ func (u *pushing) segment(ctx context.Context, g *gathered, n segmentName, then 
 	}
 	s := spool{Name: n.String(), Mark: u.m, Checkpoints: g.checkpoints}
 	then(&s.Mark)
+	if u.m.First {
+		s.Mark.Base = n.parent
+	}
 	s.Mark.Before, s.Mark.Packs, s.Mark.First = n.stamp.String(), nil, false
+	s.Mark.Unmerged++
 	s.Mark.Sent += len(ids)
 	s.Mark.Whole = s.Mark.Sent
 	if err := u.writeSpool(s, sealed); err != nil {

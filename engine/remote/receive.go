@@ -3,63 +3,162 @@ package remote
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"slices"
+	"sync"
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/remote/bucket"
+	"github.com/rewind-cli/rewind/engine/remote/keyring"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// object reads, checks and opens one object.
-func (c *cloning) object(ctx context.Context, name string, s stamp) (h head, bundle []byte, err error) {
-	sealed, err := c.b.Get(ctx, name, s.size)
-	if err != nil {
-		return h, nil, err
-	}
-	if stampOf(sealed) != s {
-		return h, nil, &BadObjectError{name, "its bytes are not those that were pushed"}
-	}
-	data, by, err := c.keys.Open(sealed)
-	if err != nil {
-		return h, nil, &BadObjectError{name, "the key of the remote does not open it: " + err.Error()}
-	}
-	h, bundle, err = parseObject(name, data)
-	h.by = by
-	return h, bundle, err
+// reader reads the objects of a remote.
+type reader struct {
+	b    bucket.Bucket
+	keys keyring.Keys
+	at   *listed // nil: only single objects are read
+
+	mu       sync.Mutex
+	requests int
+	bytes    int64
 }
 
-// fetched is an object on its way.
-type fetched struct {
+// get reads an object, and checks that its bytes are those of its name.
+func (r *reader) get(ctx context.Context, name string, s stamp) ([]byte, error) {
+	sealed, err := r.b.Get(ctx, name, s.size)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	r.requests++
+	r.bytes += int64(len(sealed))
+	r.mu.Unlock()
+	if stampOf(sealed) != s {
+		return nil, &BadObjectError{name, "its bytes are not those that were pushed"}
+	}
+	return sealed, nil
+}
+
+// merge reads a merge.
+func (r *reader) merge(ctx context.Context, n segmentName) ([]sealedSegment, error) {
+	body, err := r.get(ctx, n.String(), n.stamp)
+	if err != nil {
+		return nil, err
+	}
+	return parseMerge(n, body)
+}
+
+// opened is an object that was decrypted: a pack, or a segment of a name.
+type opened struct {
 	name   string
-	stamp  stamp
+	of     segmentName
 	head   head
 	bundle []byte
-	err    error
-	ready  chan struct{}
 }
 
-// atOnce is how many requests are under way; bytesAhead, how many bytes of objects are kept for those that come before.
-const (
-	atOnce     = 16
-	bytesAhead = 128 << 20
-)
+// open decrypts an object.
+func (r *reader) open(name string, sealed []byte) (o opened, err error) {
+	data, by, err := r.keys.Open(sealed)
+	if err != nil {
+		return o, &BadObjectError{name, "the key of the remote does not open it: " + err.Error()}
+	}
+	o.name = name
+	o.head, o.bundle, err = parseObject(name, data)
+	o.head.by = by
+	return o, err
+}
 
-// fetch gets objects, some at once, and gives them to use in their order.
-func (c *cloning) fetch(ctx context.Context, names []string, stamps []stamp, use func(i int, h head, bundle []byte) error) error {
+// segments reads a piece of a log. A merge that is not what it should be is passed over where the segments that it holds are still there.
+func (r *reader) segments(ctx context.Context, p piece) ([]sealedSegment, error) {
+	n := p.object
+	if !n.merge() {
+		sealed, err := r.get(ctx, n.String(), n.stamp)
+		return []sealedSegment{{n, sealed}}, err
+	}
+	all, err := r.merge(ctx, n)
+	if err == nil {
+		i := slices.IndexFunc(all, func(s sealedSegment) bool { return parentOf(s.stamp) == p.id })
+		return all[:i+1], nil
+	}
+	var bad *BadObjectError
+	if !errors.As(err, &bad) && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	r.mu.Lock()
+	r.at.bad[n.String()] = true
+	instead, _ := r.at.path(n.parent, p.id)
+	r.mu.Unlock()
+	if instead == nil {
+		return nil, err
+	}
+	all = nil
+	for _, q := range instead {
+		some, err := r.segments(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// log reads the pieces of a log and gives use their segments, oldest first.
+func (r *reader) log(ctx context.Context, pieces []piece, use func(opened) error) error {
+	return inOrder(ctx, len(pieces), func(ctx context.Context, i int) ([]opened, error) {
+		all, err := r.segments(ctx, pieces[i])
+		if err != nil {
+			return nil, err
+		}
+		return r.openAll(all)
+	}, func(_ int, some []opened) error {
+		for _, o := range some {
+			if err := use(o); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (r *reader) openAll(all []sealedSegment) (out []opened, err error) {
+	for _, s := range all {
+		o, err := r.open(s.String(), s.sealed)
+		if err != nil {
+			return nil, err
+		}
+		o.of = s.segmentName
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// atOnce is how many requests are under way.
+const atOnce = 16
+
+// inOrder gets n things, some at once, and gives them to use in their order.
+func inOrder[T any](ctx context.Context, n int, get func(ctx context.Context, i int) (T, error), use func(i int, v T) error) error {
+	type coming struct {
+		v     T
+		err   error
+		ready chan struct{}
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	queue := make(chan *fetched, atOnce)
+	queue := make(chan *coming, atOnce)
 	slots := make(chan struct{}, atOnce)
 	go func() {
 		defer close(queue)
-		for i, name := range names {
-			f := &fetched{name: name, stamp: stamps[i], ready: make(chan struct{})}
+		for i := range n {
+			f := &coming{ready: make(chan struct{})}
 			select {
 			case slots <- struct{}{}:
 			case <-ctx.Done():
 				return
 			}
 			go func() {
-				f.head, f.bundle, f.err = c.object(ctx, f.name, f.stamp)
+				f.v, f.err = get(ctx, i)
 				close(f.ready)
 			}()
 			queue <- f
@@ -72,9 +171,7 @@ func (c *cloning) fetch(ctx context.Context, names []string, stamps []stamp, use
 		if f.err != nil {
 			return f.err
 		}
-		c.done.Requests++
-		c.done.Bytes += f.stamp.size
-		if err := use(i, f.head, f.bundle); err != nil {
+		if err := use(i, f.v); err != nil {
 			return err
 		}
 		i++
@@ -83,7 +180,7 @@ func (c *cloning) fetch(ctx context.Context, names []string, stamps []stamp, use
 }
 
 // fill puts the log and its objects into the new store, and gives it the remote.
-func (c *cloning) fill(ctx context.Context, o CloneOptions, a about, chain []segmentName) error {
+func (c *cloning) fill(ctx context.Context, o CloneOptions, a about, path []piece) error {
 	p := c.done.Project
 	if err := p.Writing(ctx); err != nil {
 		return err
@@ -96,37 +193,34 @@ func (c *cloning) fill(ctx context.Context, o CloneOptions, a about, chain []seg
 	batch := p.Store.NewBatch()
 	var commits []cas.Commit
 	r := &received{cloning: c, batch: batch}
-	names, stamps := make([]string, len(chain)), make([]stamp, len(chain))
-	for i, n := range chain {
-		names[i], stamps[i] = n.String(), n.stamp
-	}
-	count := p.Counting("clone", "segment")
+	count := p.Counting("clone", "entry")
 	before := ""
-	err = c.fetch(ctx, names, stamps, func(i int, h head, bundle []byte) error {
-		n := chain[i]
+	entries := int(path[len(path)-1].last)
+	err = c.log(ctx, path, func(s opened) error {
+		n, h := s.of, s.head
 		if h.Before != before {
-			return &BadObjectError{names[i], "it does not continue the segment that its name says"}
+			return &BadObjectError{s.name, "it does not continue the segment that its name says"}
 		}
 		before = n.stamp.String()
-		if o.Log == "" && !h.signed(bundle) {
-			return &UnsignedError{parentOf(chain[len(chain)-1].stamp)}
+		if o.Log == "" && !h.signed(s.bundle) {
+			return &UnsignedError{path[len(path)-1].id}
 		}
 		if err := r.packs(ctx, h); err != nil {
 			return err
 		}
-		some, err := r.bundle(names[i], bundle)
+		some, err := r.bundle(s.name, s.bundle)
 		if err != nil {
 			return err
 		}
 		if len(some) == 0 || some[0].Seq != n.first || some[len(some)-1].Seq != n.last {
-			return &BadObjectError{names[i], "it does not hold the entries that its name says"}
+			return &BadObjectError{s.name, "it does not hold the entries that its name says"}
 		}
 		if h.Machine != "" {
 			c.done.Machine, c.done.Root = h.Machine, h.Root
 		}
 		commits = append(commits, some...)
 		if count != nil {
-			count(i+1, len(chain))
+			count(int(n.last), entries)
 		}
 		return nil
 	})
@@ -189,8 +283,14 @@ func (r *received) packs(ctx context.Context, h head) error {
 		stamps[i], _ = parseStamp(text) // checked when the head was read
 		names[i] = stamps[i].packName()
 	}
-	return r.fetch(ctx, names, stamps, func(i int, _ head, bundle []byte) error {
-		_, err := r.bundle(names[i], bundle)
+	return inOrder(ctx, len(names), func(ctx context.Context, i int) (o opened, err error) {
+		sealed, err := r.get(ctx, names[i], stamps[i])
+		if err != nil {
+			return o, err
+		}
+		return r.open(names[i], sealed)
+	}, func(_ int, o opened) error {
+		_, err := r.bundle(o.name, o.bundle)
 		return err
 	})
 }

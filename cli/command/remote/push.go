@@ -41,9 +41,13 @@ func NewPush() *app.Command {
 			if err != nil {
 				return err
 			}
+			merged, err := r.Merge(ctx) // what was pushed is there in any case, and a later push merges
+			if err != nil && ctx.Err() != nil {
+				return err
+			}
 			c.Out.EndProgress()
 			if c.JSON {
-				return c.Out.Document(pushedView{r.Name, done.Checkpoints, done.Bytes, done.Requests, done.Moved, done.Lost})
+				return c.Out.Document(pushedView{r.Name, done.Checkpoints, done.Bytes, done.Requests, done.Lost, done.Moved, merged.Objects})
 			}
 			if done.Moved {
 				c.Out.Warn("the log here is not the one that was pushed before: it is pushed as a log of its own, beside that one")
@@ -67,6 +71,7 @@ type pushedView struct {
 	Checkpoints int    `json:"checkpoints"`
 	Bytes       int64  `json:"bytes"`
 	Requests    int    `json:"requests"`
-	Lost        bool   `json:"lost"`  // what was pushed before was no longer there: all of it was pushed again
-	Moved       bool   `json:"moved"` // another copy of the store had pushed: this one pushes as a writer of its own now
+	Lost        bool   `json:"lost"`   // what was pushed before was no longer there: all of it was pushed again
+	Moved       bool   `json:"moved"`  // another copy of the store had pushed: this one pushes as a writer of its own now
+	Merged      int    `json:"merged"` // small objects that were merged after it
 }
