@@ -21,6 +21,7 @@ const (
 	markName  = "mark.json"
 	sentName  = "sent"
 	spoolName = "spool"
+	packsName = "packs.json"
 	keySuffix = ".key"
 
 	maxConfig = 1 << 20 // bytes

@@ -14,6 +14,9 @@ const (
 	aboutName = "rewind.json"
 	segments  = "w/"
 	packs     = "d/"
+	condemned = "g/"
+	probes    = "probe/"
+	clocks    = "z/" // behind all others, so that a listing that ends too early is noticed
 
 	maxSealed = 1 << 30  // bytes that are ever read of one: a segment is one directory of millions of entries at worst
 	maxMerge  = 64 << 20 // likewise of a merge

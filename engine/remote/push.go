@@ -82,9 +82,15 @@ func (r *Remote) Push(ctx context.Context, check bool) (*Pushed, error) {
 		return u.done, err
 	}
 	if spooled {
-		if err := u.send(ctx, s, sealed); err != nil {
-			return u.done, err
-		}
+		err = u.send(ctx, s, sealed)
+	} else {
+		err = u.checkPacks(ctx)
+	}
+	if errors.Is(err, errCondemned) {
+		err = u.anew()
+	}
+	if err != nil {
+		return u.done, err
 	}
 	for tries := 0; ; tries++ {
 		if u.sent, err = r.readSent(&u.m); err != nil {
@@ -98,6 +104,11 @@ func (r *Remote) Push(ctx context.Context, check bool) (*Pushed, error) {
 			err = u.log(ctx)
 		}
 		_ = u.sent.close() // synced before anything counts
+		if errors.Is(err, errCondemned) && !u.done.Lost {
+			if err = u.anew(); err == nil {
+				continue
+			}
+		}
 		if !errors.Is(err, errSwept) {
 			return u.done, r.p.Classify(err)
 		}
@@ -129,6 +140,49 @@ func (u *pushing) leave() {
 		u.release()
 		u.release = nil
 	}
+}
+
+// errCondemned says that packs that a push relied on were removed from the remote, or are about to be.
+var errCondemned = errors.New("the remote does not keep what was sent before")
+
+// arePacks asks whether packs are there, and stay. The error is errCondemned where that is not so.
+func (u *pushing) arePacks(ctx context.Context, stamps []string) error {
+	in := &reader{b: u.b}
+	lost, err := condemnedNow(ctx, in, stamps)
+	u.done.Requests += in.requests
+	if err == nil && len(lost) > 0 {
+		err = errCondemned
+	}
+	return err
+}
+
+// checkPacks looks at the packs that an interrupted push has left. Where one does not stay, all go again.
+func (u *pushing) checkPacks(ctx context.Context) error {
+	if len(u.m.Packs) == 0 {
+		return nil
+	}
+	err := u.arePacks(ctx, u.m.Packs)
+	if errors.Is(err, errCondemned) {
+		u.m.Packs, u.m.Sent = nil, u.m.Whole
+		err = u.write(markName, u.m)
+	}
+	return err
+}
+
+// anew begins a log of which nothing is in the remote, in the place of one whose packs are gone.
+func (u *pushing) anew() error {
+	u.done.Lost = true
+	u.m = mark{Writer: newWriterID(), Store: u.p.ID.String(), First: true}
+	return errors.Join(u.write(markName, u.m), u.dropSpool(), account.RemoveIfThere(filepath.Join(u.dir, packsName)))
+}
+
+// notePacks adds to the list of the packs that the log names, for a push that asks whether all is there.
+func (r *Remote) notePacks(stamps []string) error {
+	var all []string
+	if err := r.read(packsName, &all); err != nil {
+		all = nil // a list that is torn says nothing
+	}
+	return r.write(packsName, append(all, stamps...))
 }
 
 // isThere asks whether the place is still the remote: always in a directory, where it costs nothing and a drive may not be mounted, else where
@@ -172,7 +226,7 @@ func (u *pushing) settleWriter(ctx context.Context, check bool) error {
 		if age >= 0 && age < quiet && boot.Sub(u.m.Boot).Abs() < time.Second && !check {
 			return u.sameLog()
 		}
-		whole, ahead, err := u.look(ctx)
+		whole, ahead, err := u.look(ctx, check)
 		switch {
 		case err != nil:
 			return err
@@ -190,10 +244,13 @@ func (u *pushing) settleWriter(ctx context.Context, check bool) error {
 }
 
 // look asks the remote whether all of the log that this store continues is still there, and whether another one has pushed more as
-// the same writer.
-func (u *pushing) look(ctx context.Context) (whole, ahead bool, err error) {
+// the same writer. With check it looks at the whole log, also at that of others which it continues, and at the packs.
+func (u *pushing) look(ctx context.Context, check bool) (whole, ahead bool, err error) {
 	prefix, from := ofWriter(u.m.Writer), u.m.Base
-	if u.m.First { // all that is there of the log is another's
+	switch {
+	case check:
+		prefix, from = "", noParent
+	case u.m.First: // all that is there of the log is another's
 		prefix, from = segments, noParent
 	}
 	objects, err := u.b.List(ctx, prefix)
@@ -210,6 +267,10 @@ func (u *pushing) look(ctx context.Context) (whole, ahead bool, err error) {
 	}
 	if !pushed {
 		return true, ahead, nil
+	}
+	var named []string
+	if err := u.read(packsName, &named); check && (err != nil || len(missing(objects, nil, named)) > 0) {
+		return false, ahead, nil
 	}
 	_, err = in.chain(ctx, from, parentOf(before))
 	var gap *GapError
@@ -248,6 +309,7 @@ func payloadHash(c cas.Commit) string {
 // newWriter begins a log of which nothing is in the remote.
 func (u *pushing) newWriter() {
 	u.m = mark{Writer: newWriterID(), Store: u.p.ID.String(), First: true}
+	_ = account.RemoveIfThere(filepath.Join(u.dir, packsName)) // else the next check finds that more is missing than there is
 	u.sent.whole, u.sent.there, u.sent.bases, u.sent.n = map[oid.ID]struct{}{}, map[oid.ID]struct{}{}, map[[16]byte]bool{}, 0
 }
 
@@ -338,7 +400,7 @@ func (u *pushing) segment(ctx context.Context, g *gathered, n segmentName, then 
 	if err := u.sent.write(ids); err != nil {
 		return err
 	}
-	s := spool{Name: n.String(), Mark: u.m, Checkpoints: g.checkpoints}
+	s := spool{Name: n.String(), Mark: u.m, Checkpoints: g.checkpoints, Packs: u.m.Packs}
 	then(&s.Mark)
 	if u.m.First {
 		s.Mark.Base = n.parent
@@ -366,6 +428,15 @@ func (u *pushing) seal(h head, bundle *cas.Bundle) ([]byte, error) {
 func (u *pushing) send(ctx context.Context, s spool, sealed []byte) error {
 	if err := u.put(ctx, s.Name, sealed); err != nil {
 		return err
+	}
+	if len(s.Packs) > 0 {
+		// A process that was asleep for days between a pack and its segment finds out here, and not before: from now on, gc keeps what is there.
+		if err := u.arePacks(ctx, s.Packs); err != nil {
+			return err
+		}
+		if err := u.notePacks(s.Packs); err != nil {
+			return err
+		}
 	}
 	u.done.Checkpoints += s.Checkpoints
 	s.Mark.Time, s.Mark.Boot = u.p.Env.Time(), u.p.Env.BootTime()

@@ -242,11 +242,11 @@ func (c *cloning) fill(ctx context.Context, o CloneOptions, a about, path []piec
 			c.done.Checkpoints++
 		}
 	}
-	return c.join(ctx, o, a, before, commits[len(commits)-1], at, r.ids)
+	return c.join(ctx, o, a, before, commits[len(commits)-1], at, r)
 }
 
 // join gives the new store its remote: what was received need not be sent.
-func (c *cloning) join(ctx context.Context, o CloneOptions, a about, before string, newest cas.Commit, at cas.Position, ids []oid.ID) error {
+func (c *cloning) join(ctx context.Context, o CloneOptions, a about, before string, newest cas.Commit, at cas.Position, got *received) error {
 	p := c.done.Project
 	r := newRemote(p, o.Name, Config{URL: absolute(p.Env, o.URL), ID: a.ID, Recipient: a.Recipient})
 	if err := keepKeys(p.Env, a.ID, c.keys); err != nil {
@@ -261,11 +261,16 @@ func (c *cloning) join(ctx context.Context, o CloneOptions, a about, before stri
 	if err != nil {
 		return err
 	}
-	if err = errors.Join(s.write(ids), s.close()); err != nil {
+	if err = errors.Join(s.write(got.ids), s.close()); err != nil {
 		return err
 	}
-	m.Sent, m.Whole = len(ids), len(ids)
+	m.Sent, m.Whole = len(got.ids), len(got.ids)
 	c.done.Remote = r
+	if len(got.named) > 0 {
+		if err := r.notePacks(got.named); err != nil {
+			return err
+		}
+	}
 	return r.write(markName, m)
 }
 
@@ -274,6 +279,7 @@ type received struct {
 	*cloning
 	batch *cas.Batch
 	ids   []oid.ID
+	named []string // stamps of packs
 }
 
 // packs receives the packs that a segment names.
@@ -283,6 +289,7 @@ func (r *received) packs(ctx context.Context, h head) error {
 		stamps[i], _ = parseStamp(text) // checked when the head was read
 		names[i] = stamps[i].packName()
 	}
+	r.named = append(r.named, h.Packs...)
 	return inOrder(ctx, len(names), func(ctx context.Context, i int) (o opened, err error) {
 		sealed, err := r.get(ctx, names[i], stamps[i])
 		if err != nil {

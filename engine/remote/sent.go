@@ -79,6 +79,8 @@ type spool struct {
 	Mark mark   `json:"mark"`
 	// Checkpoints is how many it brings.
 	Checkpoints int `json:"checkpoints"`
+	// Packs are those that it names: stamps.
+	Packs []string `json:"packs,omitempty"`
 }
 
 const spooledName = "segment"
