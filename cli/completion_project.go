@@ -11,6 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/engine/attempts"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/remote"
@@ -179,6 +180,20 @@ func (c *completer) remotes() {
 			c.offer(r.Name, app.Escape(r.URL))
 		}
 		return err
+	})
+}
+
+// remotesOfGit offers the remotes of the git repository that the project is in.
+func (c *completer) remotesOfGit() {
+	c.inProject(func(p *project.Project) error {
+		if repo, ok := gitrepo.Find(p.Root()); ok {
+			repo.Getenv = c.env.Variable
+			_, names := repo.Remote(c.env.Home, "")
+			for _, name := range names {
+				c.offer("git:"+name, "a remote of the git repository")
+			}
+		}
+		return nil
 	})
 }
 

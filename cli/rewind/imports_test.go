@@ -77,7 +77,7 @@ var inEngine = map[string][]string{
 	"engine/gitprogram": {"engine/patch"},
 	"engine/checkout":   {"engine/problem", "engine/rootfs", "engine/treeio", "manifest"},
 
-	"engine/remote/bucket":         {"engine/problem"},
+	"engine/remote/bucket":         {"engine/gitprogram", "engine/gitrepo", "engine/problem"},
 	"internal/testkit/faultbucket": {"engine/remote/bucket"},
 
 	"engine/account":      {"cas", "engine/settings"},
@@ -96,7 +96,7 @@ var inEngine = map[string][]string{
 	"engine/reach":  {"cas", "engine/conversation", "engine/project", "engine/transcript", "manifest"},
 	"engine/maintain": {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/notice", "engine/pathspec", "engine/problem", "engine/project", "engine/reach", "engine/remote", "engine/rootfs", "engine/rules", "engine/treeio",
 		"engine/scan", "engine/settings", "engine/stores", "engine/transcript", "engine/window", "manifest"},
-	"engine/remote":      {"cas", "engine/account", "engine/project", "engine/reach", "engine/remote/bucket", "engine/stores", "manifest"},
+	"engine/remote":      {"cas", "engine/account", "engine/gitrepo", "engine/project", "engine/reach", "engine/remote/bucket", "engine/stores", "manifest"},
 	"engine/attribution": {"cas", "engine/project", "engine/transcript", "engine/window", "manifest"},
 	"engine/attempts":    {"cas", "engine/conversation", "engine/project", "engine/transcript", "manifest"},
 	"engine/timeline":    {"cas", "engine/account", "engine/attribution", "engine/checkpoint", "engine/conversation", "engine/pathspec", "engine/problem", "engine/project", "engine/transcript", "engine/window", "engine/work", "manifest"},

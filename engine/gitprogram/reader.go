@@ -26,11 +26,18 @@ type Reader struct {
 
 // Open begins to read the repository that dir is, or is in. Errors: *MissingError, *FailedError.
 func Open(ctx context.Context, dir string) (*Reader, error) {
-	r := &Reader{ctx: ctx}
-	var err error
-	if r.cmd, r.said, err = command(ctx, dir, "cat-file", "--batch"); err != nil {
+	cmd, _, err := command(ctx, dir, "cat-file", "--batch")
+	if err != nil {
 		return nil, err
 	}
+	return Read(ctx, cmd)
+}
+
+// Read is Open with a command of the caller's, which is git cat-file --batch and was not started.
+func Read(ctx context.Context, cmd *exec.Cmd) (*Reader, error) {
+	r := &Reader{ctx: ctx, cmd: cmd, said: &bytes.Buffer{}}
+	cmd.Stderr = r.said
+	var err error
 	if r.in, err = r.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}

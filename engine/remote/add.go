@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
 	"github.com/rewind-cli/rewind/engine/remote/keyring"
@@ -48,10 +50,19 @@ func Add(ctx context.Context, p *project.Project, o AddOptions) (*Added, error) 
 		return nil, err
 	}
 	o.URL = absolute(p.Env, o.URL)
-	if inside(p.Root(), o.URL) || inside(p.StoreDir(), o.URL) {
+	place := options(p.Env)
+	place.Project = p.Root()
+	own := []string{p.Root(), p.StoreDir()}
+	if repo, ok := gitrepo.Find(p.Root()); ok {
+		own = append(own, repo.CommonDir)
+		if strings.HasPrefix(o.URL, "git:") {
+			own = append(own, repo.WorkTree)
+		}
+	}
+	if path := bucket.LocalPath(o.URL, place); slices.ContainsFunc(own, func(dir string) bool { return inside(dir, path) }) {
 		return nil, &InsideError{o.URL}
 	}
-	b, err := open(o.URL, options(p.Env))
+	b, err := open(o.URL, place)
 	if err != nil {
 		return nil, err
 	}
@@ -92,13 +103,12 @@ type InsideError struct{ URL string }
 
 func (e *InsideError) Error() string { return e.URL + " is in the project" }
 
-// inside reports whether a URL is that of a directory, and is root or below it.
-func inside(root, url string) bool {
-	dir := strings.TrimPrefix(url, "file://")
-	if !filepath.IsAbs(dir) {
+// inside reports whether a path is root or below it; "" is nowhere.
+func inside(root, path string) bool {
+	if path == "" {
 		return false
 	}
-	rel, err := filepath.Rel(root, real(dir))
+	rel, err := filepath.Rel(root, real(path))
 	return err == nil && filepath.IsLocal(rel)
 }
 
@@ -158,8 +168,11 @@ func (d *Added) make(ctx context.Context, b bucket.Bucket) (about, error) {
 	return a, b.Put(ctx, aboutName, append(data, '\n'))
 }
 
-// absolute is a URL that means the same from any directory.
+// absolute is a URL that means the same from any directory of the project.
 func absolute(env account.Env, url string) string {
+	if at, err := bucket.Resolve(url, options(env)); err == nil {
+		url = at
+	}
 	if strings.Contains(url, ":") || strings.HasPrefix(url, "~") || filepath.IsAbs(url) {
 		return url
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/remote/bucket"
 	"github.com/rewind-cli/rewind/engine/remote/keyring"
 	"github.com/rewind-cli/rewind/engine/stores"
 )
@@ -63,6 +64,11 @@ type cloning struct {
 func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 	place := options(o.Env)
 	place.Existing = true // what is not there holds no remote
+	place.Project = o.Env.Dir
+	var err error
+	if o.URL, err = bucket.Resolve(o.URL, place); err != nil { // the new project has no remote of git of that name
+		return nil, err
+	}
 	b, err := open(o.URL, place)
 	if err != nil {
 		return nil, err

@@ -222,7 +222,7 @@ func (r *Remote) mark() (m mark) {
 // bucket opens the place.
 func (r *Remote) bucket() (bucket.Bucket, error) {
 	o := options(r.p.Env)
-	o.Existing, o.Conditional = true, r.Conditional
+	o.Existing, o.Conditional, o.Project = true, r.Conditional, r.p.Root()
 	return open(r.URL, o)
 }
 

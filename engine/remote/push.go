@@ -189,7 +189,7 @@ func (r *Remote) notePacks(stamps []string) error {
 // the remote is asked anyway. Error: *GoneError.
 func (u *pushing) isThere(ctx context.Context, check bool) error {
 	age := u.p.Env.Time().Sub(u.m.Time)
-	if strings.HasPrefix(u.URL, "s3:") {
+	if strings.HasPrefix(u.URL, "s3:") || strings.HasPrefix(u.URL, "git:") {
 		if age >= 0 && age < quiet && !check {
 			return nil
 		}

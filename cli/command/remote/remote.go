@@ -31,10 +31,13 @@ func NewRemote() *app.Command {
 			"URL is one of\n" +
 			"  s3://BUCKET/PREFIX   any S3-compatible store, with the usual credentials;\n" +
 			"                       ?endpoint=URL and ?region=NAME can follow\n" +
-			"  DIR                  a directory, as of a mounted disk",
+			"  DIR                  a directory, as of a mounted disk\n" +
+			"  git:NAME             a remote of the project's git repository, as git:origin\n" +
+			"  git:URL              a git repository, as git:https://HOST/NAME.git or a path",
 		Examples: []app.Example{
 			{Line: "rewind remote add origin s3://backups/project", Does: "make a remote, and print its key"},
 			{Line: "rewind remote add nas /mnt/nas/project", Does: "in a directory"},
+			{Line: "rewind remote add origin git:origin", Does: "where git pushes to, in refs that no branch shows"},
 			{Line: "rewind remote", Does: "the remotes, and what waits for a push"},
 		},
 		Answers: app.Answers{"remote": remotesView{}, "remote-add": addedView{}, "remote-key": keyView{}},

@@ -47,6 +47,8 @@ type Options struct {
 	Getenv func(string) string // the environment; nil: empty
 	Home   string              // where credentials are looked for, and "~/" of a directory; "": nowhere
 	Dir    string              // what a relative directory is relative to; "": such a URL is refused
+	// Project is a directory in a git repository, whose remotes "git:NAME" can name; "": there is none.
+	Project string
 
 	// Existing says that an earlier Open made the directory of the URL. One that is missing is then an error, so that no
 	// new directory takes the place of a drive that is not mounted.
@@ -68,7 +70,9 @@ func (o Options) getenv(name string) string {
 // Open returns the bucket of a URL:
 //   - "s3://bucket/prefix?endpoint=…&region=…&profile=…&style=path|host", of which all but the bucket may be missing;
 //   - "file:///directory", an absolute path, "~/directory", or a path relative to Options.Dir. A directory that is missing is
-//     made if its parent is there.
+//     made if its parent is there;
+//   - "git:NAME", a remote of the git repository of Options.Project, "git:.", the one that it pushes to without a name, or "git:" and a
+//     URL or path that git knows. "#prefix" can follow: what is there is apart from what has another prefix.
 //
 // No request is sent. Errors: *URLError; *UnreachableError for a directory that is not there, *DeniedError for one that may not be used.
 func Open(address string, o Options) (Bucket, error) {
@@ -91,8 +95,10 @@ func Open(address string, o Options) (Bucket, error) {
 		return openDir(fileURLPath(u.Path), o)
 	case scheme == "s3":
 		return openS3(address, o)
+	case scheme == "git":
+		return openGit(address, o)
 	}
-	return nil, &URLError{address, "no remote has such a URL", "Use s3://bucket/prefix, or the absolute path of a directory."}
+	return nil, &URLError{address, "no remote has such a URL", "Use s3://bucket/prefix, the absolute path of a directory, or git: and a remote or URL of git."}
 }
 
 // fileURLPath is the path of a file URL as the system writes it: file:///C:/dir is C:\dir where volumes have such names.

@@ -159,12 +159,16 @@ func TestManyAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, b bucket.Bucket) {
 		var all sync.WaitGroup
 		var want []string
-		for i := range 8 {
-			for n := range 6 {
+		writers, rounds := 8, 6
+		if strings.Contains(t.Name(), "/git") { // each request is some processes there
+			writers, rounds = 3, 1
+		}
+		for i := range writers {
+			for n := range rounds {
 				want = append(want, fmt.Sprintf("w/%d/%d=3000", i, n))
 			}
 			all.Go(func() {
-				for n := range 6 {
+				for n := range rounds {
 					name := fmt.Sprintf("w/%d/%d", i, n)
 					body := bytes.Repeat([]byte{byte(i), byte(n), 'x'}, 1000)
 					shared := fmt.Sprintf("d/%d", n) // eight writers of the same bytes

@@ -1,5 +1,5 @@
-// Package bucket keeps objects in a place outside the machine: an S3-compatible server, or a directory, for example of a
-// network drive. An object is written once, whole, under a name that its writer never uses for other bytes.
+// Package bucket keeps objects in a place outside the machine: an S3-compatible server, a directory, for example of a
+// network drive, or a git repository. An object is written once, whole, under a name that its writer never uses for other bytes.
 //
 // What comes in: the URL of the place, the environment with the credentials, names and bytes in memory. What goes out: the
 // bytes of an object, and listings, sorted by name.
