@@ -52,6 +52,7 @@ func entries() []entry {
 		{name: "pin", make: store.NewPin},
 		{name: "remote", make: remote.NewRemote},
 		{name: "push", make: remote.NewPush},
+		{name: "pull", make: remote.NewPull},
 		{name: "clone", make: remote.NewClone},
 		{name: "gc", make: store.NewGC},
 		{name: "forget", make: store.NewForget},
@@ -147,7 +148,7 @@ func groups() []group {
 		{"Look", []string{"list", "show", "diff", "history", "blame", "grep", "bisect", "sessions", "ui"}},
 		{"Go back", []string{"undo", "redo", "restore", "revert", "back"}},
 		{"Keep", []string{"pin", "checkout", "export"}},
-		{"Other machines", []string{"remote", "push", "clone"}},
+		{"Other machines", []string{"remote", "push", "pull", "clone"}},
 		{"The store", []string{"gc", "forget", "verify", "stores"}},
 		{"For programs and shells", []string{"hook", "completion", "help"}},
 	}

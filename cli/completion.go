@@ -277,7 +277,7 @@ func (c *completer) argument() {
 		c.offer("key", "print the key that reads it")
 	case name == "remote" && n == 2 && c.args[0] == "add":
 		c.remotesOfGit()
-	case name == "push" && n == 0, name == "remote" && n == 1 && (c.args[0] == "remove" || c.args[0] == "key"):
+	case (name == "push" || name == "pull") && n == 0, name == "remote" && n == 1 && (c.args[0] == "remove" || c.args[0] == "key"):
 		c.remotes()
 	case name == "completion" && n == 0:
 		c.words("bash", "zsh", "fish")

@@ -41,6 +41,8 @@ func interruptedText(command string, err error) string {
 		return "what was not removed yet is still there; the same rewind forget removes it"
 	case "push":
 		return "what was not sent yet goes with the next push"
+	case "pull":
+		return "what has come so far is here; the next pull fetches the rest"
 	case "clone":
 		return "nothing was made"
 	case "repair":

@@ -74,6 +74,7 @@ var longCommands = []longCommand{
 	{name: "repair", args: []string{"repair"}, phases: []string{"repair: check pack", "repair: index pack", "verify pack", "verify checkpoint"},
 		says: "interrupted: what was not repaired yet is as it was"},
 	{name: "push", args: []string{"push"}, prepare: (*longLab).remote, phases: []string{"push object"}, says: "interrupted: what was not sent yet goes with the next push"},
+	{name: "pull", args: []string{"pull"}, prepare: (*longLab).another, phases: []string{"pull entry"}, says: "interrupted: what has come so far is here; the next pull fetches the rest"},
 	{name: "clone", args: []string{"clone", "BASE/remote", "BASE/clone"}, prepare: (*longLab).pushed, phases: []string{"clone entry"}, makes: "clone", says: "interrupted: nothing was made"},
 	{name: "stats", args: []string{"stats"}, phases: []string{"stats: first uses checkpoint", "stats: last uses checkpoint", "stats: sizes checkpoint", "stats: paths checkpoint"},
 		says: "interrupted: nothing was changed"},
@@ -182,6 +183,14 @@ func (l *longLab) pushed() {
 	l.t.Helper()
 	l.remote()
 	l.must("push")
+}
+
+// another gives the project a remote to which only another writer has pushed.
+func (l *longLab) another() {
+	l.t.Helper()
+	l.pushed()
+	l.must("remote", "remove", "origin")
+	l.remote()
 }
 
 // repository makes a git repository with a few commits to import.

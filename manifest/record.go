@@ -24,6 +24,7 @@ const (
 // Checkpoint is one state: a tree, a place in the conversation, and why.
 type Checkpoint struct {
 	Seq                    uint64 // the commit's sequence number; not part of the payload
+	Of                     string // name of the pulled log that has it, "" for the store's own; not part of the payload
 	ID                     CheckpointID
 	Time                   time.Time // start of the scan, UTC, monotonic along the log
 	Kind                   CheckpointKind
@@ -171,6 +172,8 @@ type Operation struct {
 	// Below is where the next undo begins to look, of one that led to the state around an older operation: sequence
 	// numbers below it. 0: below Checkpoint.
 	Below uint64
+	// Of names the pulled log that Checkpoint is of; "" for this one.
+	Of string
 	// Some says that only some paths were asked for. Records of older programs say it in Args alone: see OfSome.
 	Some bool
 }

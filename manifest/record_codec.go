@@ -265,6 +265,7 @@ func (o *Operation) fields(c *codec) {
 	c.text(19, &o.Forgotten)
 	c.number(20, &o.Below)
 	c.flag(21, &o.Some)
+	c.text(22, &o.Of)
 }
 
 func (s *Session) fields(c *codec) {

@@ -173,11 +173,17 @@ func (c *Call) Checkpoint(ctx context.Context, i int) (*project.Project, project
 
 // Resolve finds a checkpoint; where that takes a session, it says which.
 func (c *Call) Resolve(ctx context.Context, p *project.Project, spec string) (project.Listed, error) {
-	if spec != "" && c.Session != "" {
-		return inspect.ResolveIn(ctx, p, spec, c.Session)
-	}
-	if !strings.HasPrefix(spec, "prompt~") {
-		l, err := Resolve(ctx, p, spec)
+	if _, _, ok := inspect.CutLog(spec); ok || spec != "" && c.Session != "" || !strings.HasPrefix(spec, "prompt~") {
+		if spec == "" {
+			return Resolve(ctx, p, spec)
+		}
+		l, err := inspect.ResolveAny(ctx, p, spec, c.Session)
+		if err == nil && l.Of != "" && !c.Cmd.Pulled {
+			return l, &project.PulledError{Log: l.Of}
+		}
+		if c.Session != "" {
+			return l, err
+		}
 		return l, c.orPath(spec, err)
 	}
 	n, _ := conversation.PromptNumber(spec)

@@ -20,6 +20,7 @@ type Command struct {
 	MinArgs, MaxArgs int // before --; MaxArgs -1: any number
 	// Stray is the hint for an argument too many; nil: the usage.
 	Stray    func(arg string) string
+	Pulled   bool // takes checkpoints of logs that were pulled, too
 	Paths    bool
 	OnePath  bool // one argument or path is all that it takes
 	Verbatim bool // the first argument ends the flags: what follows are a command's own words

@@ -25,11 +25,14 @@ func Briefly(l project.Listed) string {
 	case l.N > 0:
 		who = strconv.Itoa(l.N)
 	case l.Kind == manifest.Safety && l.Description != "":
-		return "the state " + app.FirstLine(l.Description) // before restore
+		return "the state " + app.FirstLine(l.Description) + ofMachine(l) // before restore
 	case l.Kind == manifest.Safety:
-		return "a safety checkpoint"
+		return "a safety checkpoint" + ofMachine(l)
 	default:
 		who = l.ID.String()[:app.ShortID]
+	}
+	if l.Of != "" {
+		who = l.Of + "/" + who
 	}
 	if l.Name != "" {
 		return who + " [" + app.Escape(l.Name) + "]"
@@ -43,6 +46,14 @@ func Briefly(l project.Listed) string {
 	return who
 }
 
+// ofMachine says whose a checkpoint is that was pulled.
+func ofMachine(l project.Listed) string {
+	if l.Of == "" {
+		return ""
+	}
+	return " of " + l.Of
+}
+
 // Clipped is Briefly for a question, which has one line for all that it names.
 func Clipped(l *project.Listed) string {
 	short := *l
@@ -54,7 +65,7 @@ func Clipped(l *project.Listed) string {
 func Named(o *app.Output, l project.Listed) string {
 	id := l.ID.String()[:app.ShortID] + ", "
 	who := Briefly(l)
-	if who == l.ID.String()[:app.ShortID] {
+	if who == l.ID.String()[:app.ShortID] || who == l.Of+"/"+l.ID.String()[:app.ShortID] {
 		id = ""
 	}
 	return who + " (" + id + app.Ago(o, l.Time) + ")"

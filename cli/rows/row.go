@@ -134,6 +134,9 @@ func operationText(r *timeline.Row) string {
 	case t != nil:
 		return "to " + targetText(r)
 	case r.Operation.Checkpoint != (manifest.CheckpointID{}):
+		if of := r.Operation.Of; of != "" {
+			return "to " + of + "/" + r.Operation.Checkpoint.String()[:app.ShortID]
+		}
 		return "to " + r.Operation.Checkpoint.String()[:app.ShortID] + ", which is gone"
 	case r.Turn != nil && r.Operation.OfSome():
 		return "a part of " + Briefly(*r.Turn)

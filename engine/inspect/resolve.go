@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,6 +23,78 @@ import (
 // counts them. Errors: *NoCheckpointError, *AmbiguousError, *session.UnclearError, *attempts.NoAttemptError.
 func Resolve(ctx context.Context, p *project.Project, spec string) (project.Listed, error) {
 	return ResolveIn(ctx, p, spec, "")
+}
+
+// ResolveAny is ResolveIn also for a checkpoint of a log that was pulled: NAME/REFERENCE, or an id that this store's own log does not have.
+// Such a checkpoint has Of set. A name of a checkpoint has no slash, so that none is hidden by it.
+func ResolveAny(ctx context.Context, p *project.Project, spec, session string) (project.Listed, error) {
+	log, rest, ok := CutLog(spec)
+	if !ok {
+		own, err := ResolveIn(ctx, p, spec, session)
+		if !errors.As(err, new(*project.NoCheckpointError)) || !isIDPrefix(spec) || len(spec) < minPrefix {
+			return own, err
+		}
+		if found, ok := inPulled(ctx, p, spec); ok {
+			return found, nil
+		}
+		return own, err
+	}
+	v, err := p.ViewOf(log)
+	if err != nil {
+		return project.Listed{}, err
+	}
+	if _, ok := conversation.PromptNumber(rest); ok {
+		return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: "prompt~N counts the prompts of sessions of this machine"}
+	}
+	if _, ok := attempts.Number(rest); ok {
+		return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: "attempt~N counts those of this store"}
+	}
+	found, err := ResolveIn(ctx, v, rest, "")
+	if missing := (*project.NoCheckpointError)(nil); errors.As(err, &missing) {
+		missing.Spec = spec
+	}
+	if err != nil || found.Seq > v.Fork() {
+		found.Of = log
+		return found, err
+	}
+	// It is older than the place at which that log and this store's own part: what is left of it is here.
+	own, err := ResolveIn(ctx, p, found.ID.String(), "")
+	if missing := (*project.NoCheckpointError)(nil); errors.As(err, &missing) {
+		err = &project.NoCheckpointError{Spec: spec, Reason: "it is older than what only " + log + " has, and was removed from this store"}
+	}
+	return own, err
+}
+
+// CutLog takes a reference to a checkpoint of a pulled log apart.
+func CutLog(spec string) (log, rest string, ok bool) {
+	log, rest, ok = strings.Cut(spec, "/")
+	return log, rest, ok && project.IsLogName(log)
+}
+
+// inPulled finds a checkpoint by its id in the logs that were pulled. ok is false where none has it, or they disagree.
+func inPulled(ctx context.Context, p *project.Project, spec string) (found project.Listed, ok bool) {
+	all, err := p.Pulled()
+	if err != nil {
+		return found, false
+	}
+	for _, l := range all {
+		v, err := p.View(l)
+		if err != nil {
+			continue
+		}
+		one, err := ResolveIn(ctx, v, spec, "")
+		if err != nil || one.Seq <= l.Fork {
+			continue
+		}
+		if ok && one.ID != found.ID {
+			return found, false
+		}
+		if !ok {
+			found, ok = one, true
+			found.Of = l.Name
+		}
+	}
+	return found, ok
 }
 
 // ResolveIn is Resolve with the session named whose last and prev are meant, and

@@ -58,6 +58,8 @@ type Forgotten struct {
 	// Left are temporary files in the project of a restore that was killed, of which the store does not have the content:
 	// they may hold a part of it.
 	Left []string
+	// Pulled are the names of the logs that were pulled: they are dropped, since they may hold it.
+	Pulled []string
 	// Remotes are the names of those to which something was pushed before: nothing is removed there.
 	Remotes []string
 }
@@ -124,9 +126,20 @@ func forget(ctx context.Context, p *project.Project, dryRun bool, begin func(*co
 	}
 	var a amender
 	err := amend(ctx, p, func(tx *commit.Tx, said *LogState) (_ amender, err error) {
-		a, err = begin(tx, said)
+		if a, err = begin(tx, said); err == nil {
+			err = result.dropPulled(p) // before anything says that it is forgotten
+		}
 		return a, err
 	}, result)
+	if held := (*NotHeldError)(nil); errors.As(err, &held) {
+		if there, perr := pulledHave(ctx, p, held.Path); perr != nil || !there {
+			return nil, errors.Join(err, perr)
+		}
+		if err := result.dropPulled(p); err != nil || dryRun {
+			return result, err
+		}
+		return result, result.purge(ctx, p, GCOptions{only: true})
+	}
 	if err != nil {
 		return nil, p.Classify(err)
 	}
@@ -153,6 +166,9 @@ func ForgetCheckpoint(ctx context.Context, p *project.Project, id manifest.Check
 		}
 		defer unlock()
 	}
+	if err := result.dropPulled(p); err != nil {
+		return nil, err
+	}
 	if err := result.purge(ctx, p, GCOptions{Checkpoint: id, DryRun: dryRun}); err != nil {
 		return nil, err
 	}
@@ -162,12 +178,25 @@ func ForgetCheckpoint(ctx context.Context, p *project.Project, id manifest.Check
 	return result, nil
 }
 
+// dropPulled drops what was pulled, or says what would be.
+func (f *Forgotten) dropPulled(p *project.Project) (err error) {
+	if !f.DryRun {
+		f.Pulled, err = dropPulled(p)
+		return err
+	}
+	all, err := p.Pulled()
+	for _, l := range all {
+		f.Pulled = append(f.Pulled, l.Name)
+	}
+	return err
+}
+
 // forgetting takes the lock of gc for a forget.
 func forgetting(ctx context.Context, p *project.Project) (unlock func(), err error) {
 	if err := p.Writing(ctx); err != nil {
 		return nil, err
 	}
-	lock, err := p.Lock(ctx, gcLockName)
+	lock, err := p.Lock(ctx, project.SweepLock)
 	if err != nil {
 		return nil, err
 	}

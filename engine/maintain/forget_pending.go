@@ -55,7 +55,7 @@ func FinishForgetting(ctx context.Context, p *project.Project) {
 	if p.ReadOnly != nil || !p.IsForgetting() {
 		return
 	}
-	lock, err := account.LockFile(account.Expired, filepath.Join(p.StoreDir(), account.LockName, gcLockName), gcLockName, true)
+	lock, err := account.LockFile(account.Expired, filepath.Join(p.StoreDir(), account.LockName, project.SweepLock), project.SweepLock, true)
 	if err != nil {
 		return
 	}

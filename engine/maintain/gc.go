@@ -61,7 +61,7 @@ func GC(ctx context.Context, p *project.Project, o GCOptions) (*Collected, error
 				return nil, err
 			}
 		}
-		lock, err := p.Lock(ctx, gcLockName)
+		lock, err := p.Lock(ctx, project.SweepLock)
 		if err != nil {
 			return nil, err
 		}
@@ -73,9 +73,6 @@ func GC(ctx context.Context, p *project.Project, o GCOptions) (*Collected, error
 
 // reasonForget is the reason of a deletion that no later mark takes back.
 const reasonForget = "forget"
-
-// gcLockName is held by the one that sweeps, or forgets.
-const gcLockName = "gc"
 
 // collect is GC under the gc lock.
 func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, error) {
@@ -253,6 +250,9 @@ func (c *collection) mark(ctx context.Context) error {
 	c.marks = reach.Of(c.p, c.o.Auto)
 	if err := c.state.mark(ctx, c.marks, c.p.Counting("gc", "checkpoint"), c.gone, c.dead); err != nil {
 		return c.p.Classify(err)
+	}
+	if err := markPulled(ctx, c.p, c.marks); err != nil {
+		return err
 	}
 	for _, id := range c.marks.Lost {
 		i := slices.IndexFunc(c.state.Checkpoints, func(c manifest.Checkpoint) bool { return c.ID == id })

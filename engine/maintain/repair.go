@@ -23,7 +23,7 @@ func Repair(ctx context.Context, p *project.Project) (*Verified, error) {
 	if err := p.Writing(ctx); err != nil {
 		return nil, err
 	}
-	lock, err := p.Lock(ctx, gcLockName)
+	lock, err := p.Lock(ctx, project.SweepLock)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,10 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 )
 
+// SweepLock is held by the one that sweeps or forgets, and for a moment by whoever puts objects into the store that no commit of its
+// log needs.
+const SweepLock = "gc"
+
 // Lock takes one of the project's locks exclusively, with the project's patience. The order of all
 // locks is in docs/INVARIANTS.md.
 func (p *Project) Lock(ctx context.Context, name string) (*account.FileLock, error) {

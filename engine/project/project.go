@@ -62,6 +62,12 @@ type Project struct {
 
 	open open
 
+	// Of a View; nil of a project.
+	commits *cas.Store // in place of the store's own log
+	pulled  *PulledLog
+	own     *Project
+	views   views // that were opened
+
 	mirrorErr error // why settings have no copy beside the mirror
 
 	// Of one that has just been made: what another directory at its path has left, and the older program in it.
@@ -198,7 +204,7 @@ func (p *Project) Close() error {
 	if p.Abandoned.Load() {
 		return nil // a save hangs in it: the process's end closes it
 	}
-	return p.Store.Close()
+	return errors.Join(p.CloseViews(), p.Store.Close())
 }
 
 // Root is the project's root: a real path.

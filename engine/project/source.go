@@ -20,17 +20,17 @@ import (
 )
 
 // logSource gives package manifest the log and the trees of the store.
-type logSource struct{ store *cas.Store }
+type logSource struct{ store, commits *cas.Store }
 
 // Log is the log and the trees of the store.
-func (p *Project) Log() manifest.Source { return LogOf(p.Store) }
+func (p *Project) Log() manifest.Source { return logSource{p.Store, p.log()} }
 
 // LogOf is the log and the trees of a store that no project has opened.
-func LogOf(store *cas.Store) manifest.Source { return logSource{store} }
+func LogOf(store *cas.Store) manifest.Source { return logSource{store, store} }
 
 func (s logSource) Records(from uint64) iter.Seq2[manifest.Sequenced, error] {
 	return func(yield func(manifest.Sequenced, error) bool) {
-		for c, err := range s.store.Commits(from) {
+		for c, err := range s.commits.Commits(from) {
 			if err != nil {
 				yield(manifest.Sequenced{}, err)
 				return
@@ -93,7 +93,7 @@ func (p *Project) database(ctx context.Context) (*manifest.DB, error) {
 	defer p.open.Unlock()
 	if n := len(p.open.databases); n > 0 {
 		db := p.open.databases[n-1]
-		last, err := p.Store.Last()
+		last, err := p.log().Last()
 		if err == nil && last.Seq > db.Last() && p.open.asking == 0 {
 			err = db.Extend(ctx)
 		}
@@ -162,8 +162,12 @@ func (p *Project) refold(ctx context.Context, db *manifest.DB) (*manifest.DB, er
 }
 
 func (p *Project) DatabaseOptions() manifest.Options {
+	dir := p.at.Store
+	if p.pulled != nil {
+		dir = p.pulled.Dir
+	}
 	return manifest.Options{
-		Dir:      filepath.Join(p.at.Store, account.ManifestsName),
+		Dir:      filepath.Join(dir, account.ManifestsName),
 		Owner:    p.Owner,
 		ReadOnly: p.ReadOnly != nil,
 	}
@@ -229,7 +233,7 @@ func (p *Project) NewestCheckpoint() (*manifest.Checkpoint, error) {
 // NewestInLog finds the newest living checkpoint for which match holds among the last records of
 // the log, back of them (0: all). It looks at no more of the log's end than it takes.
 func (p *Project) NewestInLog(ctx context.Context, back uint64, match func(*manifest.Checkpoint) bool) (*manifest.Checkpoint, error) {
-	last, err := p.Store.Last()
+	last, err := p.log().Last()
 	if err != nil {
 		return nil, p.Classify(err)
 	}
@@ -251,12 +255,20 @@ func (p *Project) Look(ctx context.Context, ask func(*manifest.DB) error) error 
 
 // Current is a checkpoint as the log has it now: it was named before a lock was
 // waited for. The caller holds the users lock, so what the answer refers to stays until
-// that is released. Error: *NoCheckpointError where it was removed meanwhile.
+// that is released. Error: *NoCheckpointError where it was removed meanwhile. One of a pulled log is as that has it now.
 func (p *Project) Current(ctx context.Context, c manifest.Checkpoint) (now manifest.Checkpoint, err error) {
+	if c.Of != "" && c.Of != p.Of() {
+		v, err := p.ViewOf(c.Of)
+		if err != nil {
+			return now, err
+		}
+		return v.Current(ctx, c)
+	}
 	err = p.Look(ctx, func(db *manifest.DB) error {
 		now, err = Living(db, c.ID)
 		return err
 	})
+	now.Of = c.Of
 	return now, err
 }
 
@@ -275,7 +287,7 @@ func (p *Project) Hold(ctx context.Context) (release func(), err error) { return
 
 // ReplayEnd says what the last records of the log say.
 func (p *Project) ReplayEnd(records uint64) (*manifest.Replayed, error) {
-	last, err := p.Store.Last()
+	last, err := p.log().Last()
 	if err != nil {
 		return nil, p.Classify(err)
 	}

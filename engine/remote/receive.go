@@ -192,7 +192,7 @@ func (c *cloning) fill(ctx context.Context, o CloneOptions, a about, path []piec
 	defer release()
 	batch := p.Store.NewBatch()
 	var commits []cas.Commit
-	r := &received{cloning: c, batch: batch}
+	r := &received{cloning: c, batch: batch, writers: map[writerID]machine{}}
 	count := p.Counting("clone", "entry")
 	before := ""
 	entries := int(path[len(path)-1].last)
@@ -217,6 +217,7 @@ func (c *cloning) fill(ctx context.Context, o CloneOptions, a about, path []piec
 		}
 		if h.Machine != "" {
 			c.done.Machine, c.done.Root = h.Machine, h.Root
+			r.writers[n.writer] = machine{h.Machine, h.Root}
 		}
 		commits = append(commits, some...)
 		if count != nil {
@@ -271,15 +272,16 @@ func (c *cloning) join(ctx context.Context, o CloneOptions, a about, before stri
 			return err
 		}
 	}
-	return r.write(markName, m)
+	return errors.Join(r.write(machinesName, got.writers), r.write(markName, m))
 }
 
 // received is what has come so far.
 type received struct {
 	*cloning
-	batch *cas.Batch
-	ids   []oid.ID
-	named []string // stamps of packs
+	batch   *cas.Batch
+	ids     []oid.ID
+	named   []string             // stamps of packs
+	writers map[writerID]machine // whose the segments were
 }
 
 // packs receives the packs that a segment names.

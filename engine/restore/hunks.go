@@ -143,7 +143,7 @@ func RestoreHunks(ctx context.Context, p *project.Project, o Options, choices []
 		}
 	}
 	return Do(ctx, p, o, manifest.OpRestore, func(r *Run) (*treeio.Plan, error) {
-		r.Op.Checkpoint, r.target = o.Checkpoint.ID, r.Options.Checkpoint
+		r.Op.Checkpoint, r.Op.Of, r.target = o.Checkpoint.ID, o.Checkpoint.Of, r.Options.Checkpoint
 		r.choices = choices
 		var edits []treeio.Edit
 		var err error

@@ -120,7 +120,7 @@ func Restore(ctx context.Context, p *project.Project, o Options) (*Restored, err
 			}
 		}
 		if o.Half == conversation.ConversationOnly {
-			r.Op.Checkpoint, r.target = c.ID, c
+			r.Op.Checkpoint, r.Op.Of, r.target = c.ID, c.Of, c
 			return nil, nil
 		}
 		if err := isTarget(c); err != nil {
@@ -234,6 +234,13 @@ func (r *Run) run(choose func(*Run) (*treeio.Plan, error)) (_ *Restored, err err
 			place.Content = now.Transcript.Content
 			now.Transcript = &place
 		}
+		if now.Of != "" { // for what happened here since, it is as if it had been taken now
+			last, err := p.Store.Last()
+			if err != nil {
+				return nil, p.Classify(err)
+			}
+			now.Seq = last.Seq
+		}
 		o.Checkpoint, r.Options.Checkpoint = now, now
 	}
 	if r.FS, err = rootfs.Open(p.Root()); err != nil {
@@ -286,7 +293,7 @@ func (r *Run) planTo(c manifest.Checkpoint) (*treeio.Plan, error) {
 
 // planTree plans the way to a tree that is a checkpoint's, but for files that were edited in it.
 func (r *Run) planTree(c manifest.Checkpoint, root oid.ID) (*treeio.Plan, error) {
-	r.Op.Checkpoint, r.target = c.ID, c
+	r.Op.Checkpoint, r.Op.Of, r.target = c.ID, c.Of, c
 	target, today := rules.Of(r.Project, r.Tx, c), r.Today()
 	saw := r.sightOf(c, target)
 	r.saw = saw

@@ -33,7 +33,7 @@ func NewCheckout() *app.Command {
 		},
 		Answers: app.Answers{"checkout": checkedOutView{}},
 		Exits:   []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
-		MinArgs: 2, MaxArgs: 2, Paths: true,
+		MinArgs: 2, MaxArgs: 2, Paths: true, Pulled: true,
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&withoutPrecious, "without-precious", false, "leave out precious files")
 			app.GlobFlag(f, &glob)

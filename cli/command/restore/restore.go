@@ -99,7 +99,7 @@ func restoreCommand(v report.RestoreVerb, c *app.Command) *app.Command {
 		}
 	}
 	if v.TakesCheckpoint {
-		c.MinArgs, c.MaxArgs = 1, 1
+		c.MinArgs, c.MaxArgs, c.Pulled = 1, 1, true
 	}
 	if v.TakesSteps {
 		c.MaxArgs = 1

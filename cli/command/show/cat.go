@@ -34,7 +34,7 @@ func NewCat() *app.Command {
 		},
 		Answers: app.Answers{"cat": fileView{}, "cat-transcript": conversationView{}},
 		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged},
-		MinArgs: 1, MaxArgs: 2, Paths: true, OnePath: true,
+		MinArgs: 1, MaxArgs: 2, Paths: true, OnePath: true, Pulled: true,
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&transcript, "transcript", false, "the conversation instead of a file")
 		},

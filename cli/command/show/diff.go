@@ -97,7 +97,7 @@ func NewDiff() *app.Command {
 		},
 		Answers: app.Answers{"diff": rows.ChangesView{}},
 		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged},
-		MaxArgs: 2, Paths: true,
+		MaxArgs: 2, Paths: true, Pulled: true,
 		Flags: d.define,
 		Run:   func(ctx context.Context, c *app.Call) error { return runDiff(ctx, c, &d) },
 	}

@@ -33,7 +33,7 @@ func NewList() *app.Command {
 	var o listFlags
 	return &app.Command{
 		Name:  "list",
-		Usage: "[--all] [--path P] [--grep TEXT] [--since T] [--until T] [--agent A] [--session S] [--limit N] [--oneline] [--ops] [--attempts [prompt]]",
+		Usage: "[MACHINE/] [--all] [--path P] [--grep TEXT] [--since T] [--until T] [--agent A] [--session S] [--limit N] [--oneline] [--ops] [--attempts [prompt]]",
 		Short: "show the checkpoints, newest first",
 		Long: "Shows the newest 20 checkpoints: number, id, age, why it was taken, the prompt or the\n" +
 			"tool's command or file, and +added ~changed -deleted files. @ is the project as it is\n" +
@@ -47,6 +47,8 @@ func NewList() *app.Command {
 			"\n" +
 			"(3f2a 1, shared 1) counts files that are not the row's own: one of session 3f2a, and one\n" +
 			"that several could have changed. rewind show names them.\n" +
+			"\n" +
+			"MACHINE/ lists what rewind pull has fetched of another machine, as laptop/.\n" +
 			"\n" +
 			"--grep looks at prompts, descriptions, names, tools and their arguments. It ignores case\n" +
 			"unless TEXT has a capital letter. A time is an age (2h, 3d), a date, a time of day, or a\n" +
@@ -68,6 +70,7 @@ func NewList() *app.Command {
 		Answers: app.Answers{"list": listView{}},
 		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged},
 		Stray:   strayListed,
+		MaxArgs: 1,
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&o.all, "all", false, "no limit, rows without changes, and all safety checkpoints that restores took")
 			f.StringArrayVar(&o.paths, "path", nil, "only what changed path or glob `P`; may be repeated")
@@ -106,6 +109,15 @@ func runList(ctx context.Context, c *app.Call, o listFlags) error {
 	if err != nil {
 		return err
 	}
+	if len(c.Args) > 0 {
+		of, rest, ok := inspect.CutLog(c.Args[0])
+		if !ok || rest != "" {
+			return &app.UsageError{Msg: "unexpected argument " + app.Quote(c.Args[0]), Hint: strayListed(c.Args[0])}
+		}
+		if p, err = p.ViewOf(of); err != nil {
+			return err
+		}
+	}
 	if c.Flags.Changed("session") || c.Session != "" {
 		s, err := session.Named(ctx, p, c.Session)
 		if err != nil {
@@ -121,7 +133,7 @@ func runList(ctx context.Context, c *app.Call, o listFlags) error {
 	all := c.JSON || o.oneline // they promise every checkpoint
 	options := timeline.Options{Folded: all || o.all, Safety: o.all, Only: all, Filter: filter}
 	l := &listing{c: c, p: p, filtered: o.filtered(c)}
-	if !o.oneline {
+	if !o.oneline && p.Of() == "" {
 		l.present, l.unseen = rows.Look(ctx, p)
 		if err := ctx.Err(); err != nil {
 			return err
@@ -251,6 +263,9 @@ func (l *listing) read(ctx context.Context, t *timeline.Timeline, limit int, saf
 		}
 		if len(rows) == 0 {
 			break
+		}
+		if i := slices.IndexFunc(rows, func(r *timeline.Row) bool { return r.Seq <= l.p.Fork() }); i >= 0 && l.p.Fork() > 0 {
+			rows, limit = rows[:i], -1 // what follows is in this store's own log, too
 		}
 		for _, r := range rows {
 			if r.Checkpoint != nil && (r.Checkpoint.N > 0 || safety) {

@@ -101,6 +101,8 @@ func logTarget(op oplog.Logged) string {
 	switch {
 	case op.Checkpoint == (manifest.CheckpointID{}):
 		return ""
+	case op.Target == nil && op.Of != "":
+		return op.Of + "/" + op.Checkpoint.String()[:app.ShortID]
 	case op.Target == nil || op.Target.N == 0: // a safety checkpoint, or one that gc removed
 		return op.Checkpoint.String()[:app.ShortID]
 	}

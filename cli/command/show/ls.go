@@ -29,7 +29,7 @@ func NewLs() *app.Command {
 		},
 		Answers: app.Answers{"ls": rows.EntriesView{}},
 		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged},
-		MinArgs: 1, MaxArgs: 2, Paths: true, OnePath: true,
+		MinArgs: 1, MaxArgs: 2, Paths: true, OnePath: true, Pulled: true,
 		Flags: func(f *pflag.FlagSet) { app.GlobFlag(f, &glob) },
 		Run: func(ctx context.Context, c *app.Call) error {
 			arg, err := onePath(c, 1, false)

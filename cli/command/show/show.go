@@ -34,7 +34,7 @@ func NewShow() *app.Command {
 		},
 		Answers: app.Answers{"show": shownView{}},
 		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged},
-		MinArgs: 0, MaxArgs: 1,
+		MinArgs: 0, MaxArgs: 1, Pulled: true,
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&files, "files", false, "list every path")
 			f.BoolVar(&coverage, "coverage", false, "list what was not captured, and why, instead of the\nchanges")
@@ -46,6 +46,9 @@ func NewShow() *app.Command {
 					return catFile(ctx, c, p, of, path)
 				}
 				return otherWayRound(ctx, c, p, err)
+			}
+			if p, err = p.ViewOf(l.Of); err != nil {
+				return err
 			}
 			v, err := gatherShow(ctx, p, l, files, coverage)
 			if err != nil {

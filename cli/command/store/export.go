@@ -40,7 +40,7 @@ func NewExport() *app.Command {
 		},
 		Answers: app.Answers{"export": exportView{}, "export-git": exportedGitView{}},
 		Exits:   []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
-		MaxArgs: maxExported, Paths: true,
+		MaxArgs: maxExported, Paths: true, Pulled: true,
 		Flags: func(f *pflag.FlagSet) {
 			f.StringVarP(&file, "output", "o", "", "write to this `file`, or git directory; - is stdout")
 			f.StringVar(&format, "format", "", "`tar.gz|tar.zst|tar|git` (default: by the file's suffix, else tar.gz)")

@@ -283,6 +283,9 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 		app.WarnEach(c.Out, done.Left, app.InJSON, func(path string) string {
 			return "left by a restore that was killed, and may contain a part of it: " + app.Escape(path)
 		})
+		if len(done.Pulled) > 0 {
+			c.Out.Summary("%s what was pulled of %s, which may contain it: rewind pull fetches it again.", app.Did(done.DryRun, "Dropped", "Would drop"), strings.Join(done.Pulled, ", "))
+		}
 		app.WarnEach(c.Out, done.Remotes, app.InJSON, func(name string) string {
 			return "what was pushed to the remote " + name + " before stays there, for whoever has its key"
 		})
@@ -375,6 +378,7 @@ type forgotView struct {
 	Strays      []app.PathView   `json:"strays"`           // what lies in the store's directory, is not the store's, and was not searched
 	Unread      []string         `json:"not_readable"`     // checkpoints that the store has lost a part of, which may still name it
 	Left        []app.PathView   `json:"left"`             // temporary files in the project of a restore that was killed, which may contain a part of it
+	Pulled      []string         `json:"pulled"`           // machines of which what was pulled was dropped, since it may contain it
 	Remotes     []string         `json:"remotes"`          // to which something was pushed before, and which may contain it
 	Forks       []string         `json:"forks"`            // of those in still, conversations that a restore created
 	Mentions    int              `json:"mentions"`         // entries of conversations that name a path, or have a value from its file
@@ -402,7 +406,7 @@ func viewForgotten(done *maintain.Forgotten) forgotView {
 	return forgotView{
 		Paths: app.ViewPaths(done.Paths), Checkpoints: done.Checkpoints, Freed: done.Freed, Pending: done.Pending != "", Present: app.ViewPaths(done.Present),
 		Texts: done.Texts, Still: notNil(done.Still), Elsewhere: done.Elsewhere, Copies: notNil(done.Copies), Strays: app.ViewPaths(done.Strays),
-		Left: app.ViewPaths(done.Left), Forks: notNil(done.Forks), Remotes: notNil(done.Remotes), Mentions: done.Mentions, Missed: done.Missed, Checkpoint: rows.ViewID(done.Checkpoint),
+		Left: app.ViewPaths(done.Left), Forks: notNil(done.Forks), Remotes: notNil(done.Remotes), Pulled: notNil(done.Pulled), Mentions: done.Mentions, Missed: done.Missed, Checkpoint: rows.ViewID(done.Checkpoint),
 		Shared: done.Shared, DryRun: done.DryRun,
 		LivesOn: app.Map(done.LivesOn, func(l maintain.LivesOn) livesOnView { return livesOnView{app.ViewPath(l.Path), l.Checkpoints} }),
 		Unread:  app.Map(done.Unread, func(k manifest.Checkpoint) string { return k.ID.String() }),
