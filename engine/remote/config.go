@@ -22,6 +22,7 @@ const (
 	sentName  = "sent"
 	spoolName = "spool"
 	packsName = "packs.json"
+	keptName  = "git.json"
 	keySuffix = ".key"
 
 	maxConfig = 1 << 20 // bytes
@@ -223,6 +224,7 @@ func (r *Remote) mark() (m mark) {
 func (r *Remote) bucket() (bucket.Bucket, error) {
 	o := options(r.p.Env)
 	o.Existing, o.Conditional, o.Project = true, r.Conditional, r.p.Root()
+	o.Keep = filepath.Join(r.dir, keptName)
 	return open(r.URL, o)
 }
 

@@ -56,6 +56,9 @@ type Options struct {
 	// Conditional says that Probe found Capabilities.Conditional: Put does not overwrite an object that is whole.
 	Conditional bool
 
+	// Keep is a file in which a bucket may note what saves requests when it is opened again. It can be removed at any time. "": none.
+	Keep string
+
 	Transport http.RoundTripper // of all requests, for tests; nil: one of our own
 	Timeout   time.Duration     // how long a server may make no progress; 0: 30 seconds
 }

@@ -33,28 +33,33 @@ type gitPlace struct {
 	asked    sync.Once
 	ssh      []string // what has ssh ask nothing
 	timeout  time.Duration
-	existing bool // Options.Existing
+	existing bool   // Options.Existing
+	keep     string // Options.Keep
 
 	putting sync.Mutex // one push at a time
+	last    *chain     // of the last deletion
 	mu      sync.Mutex
 	sha256  bool             // the repository names its objects so
 	flipped int              // how often that was found to be wrong
-	tips    map[string]tip   // the newest commits of chains, by ref, as this bucket has pushed them
+	tips    map[string]tip   // the newest commits of chains, by ref, as this bucket has pushed them; nil: the file was not read yet
 	seen    map[string]entry // objects of the last listing
 }
 
 // Sizes of what is put, and of what a server may send, in bytes.
 const (
-	maxSmall    = 64 << 10  // of an object in a chain's tree
-	maxChains   = 512 << 20 // of all chains of a listing
-	maxChain    = 1 << 20   // commits in a chain
-	slack       = 1 << 20   // of what comes with a large object
+	maxSmall    = 64 << 10 // of an object in a chain's tree
+	maxChain    = 1 << 20  // commits in a chain
+	slack       = 1 << 20  // of what comes with a large object
 	refsBelow   = "refs/rewind/"
 	chainName   = "LOG" // no name of an object has capital letters
 	chainsBelow = "log/"
 	largeBelow  = "large/"
 	aloneName   = "object" // the file in the commit of a large object
+	goneMark    = "@"      // behind the name of an object that is gone
 )
+
+// maxChains bounds all chains of a listing, in bytes, on their way and in memory. Tests make it small.
+var maxChains int64 = 512 << 20
 
 // entry is an object as a chain has it.
 type entry struct {
@@ -63,6 +68,7 @@ type entry struct {
 	order int    // in its chain
 	id    string // of the blob, or of the commit of a large object
 	large bool
+	gone  bool
 	small []byte // nil for a large one
 }
 
@@ -138,6 +144,9 @@ func (g *gitPlace) changeOnce(ctx context.Context, ref string, make func(w *gitW
 		return err
 	}
 	g.mu.Lock()
+	if g.tips == nil {
+		g.tips = g.readKept()
+	}
 	at, known := g.tips[ref]
 	delete(g.tips, ref)
 	g.mu.Unlock()
@@ -166,8 +175,9 @@ func (g *gitPlace) changeOnce(ctx context.Context, ref string, make func(w *gitW
 		}
 	}
 	g.mu.Lock()
+	defer g.mu.Unlock()
 	g.tips[ref], g.seen = next, nil
-	g.mu.Unlock()
+	g.writeKept()
 	return nil
 }
 
@@ -182,7 +192,7 @@ func (g *gitPlace) List(ctx context.Context, prefix string) ([]Object, error) {
 	if i := strings.LastIndexByte(prefix, '/'); i >= 0 {
 		dir = prefix[:i]
 	}
-	all, err := g.fetchChains(ctx, dir, true)
+	all, _, err := g.fetchChains(ctx, dir, true)
 	if err != nil {
 		return nil, about("list", prefix+"*", err)
 	}
@@ -207,7 +217,7 @@ func (g *gitPlace) Get(ctx context.Context, name string, limit int64) ([]byte, e
 	e, ok := g.seen[name]
 	g.mu.Unlock()
 	if !ok {
-		all, err := g.fetchChains(ctx, dirOf(name), false)
+		all, _, err := g.fetchChains(ctx, dirOf(name), false)
 		if err != nil {
 			return nil, about("get", name, err)
 		}
@@ -225,28 +235,36 @@ func (g *gitPlace) Get(ctx context.Context, name string, limit int64) ([]byte, e
 	return body, about("get", name, err)
 }
 
-// Delete writes the chain anew without the object. The commits before are in no ref then: when their bytes are removed is the host's choice.
+// Delete adds to the chain that the object is gone. When as much is gone as is left, the chain is written anew; the commits before are in no ref then, and
+// when their bytes are removed is the host's choice.
 func (g *gitPlace) Delete(ctx context.Context, name string) error {
 	if err := CheckName(name); err != nil {
 		return err
 	}
 	g.putting.Lock()
 	defer g.putting.Unlock()
-	dir := dirOf(name)
 	large := false
-	err := g.change(ctx, dir, func(w *gitWriter, at tip) (next tip, before []update, err error) {
-		all, err := g.fetchChains(ctx, dir, false)
+	err := g.change(ctx, dirOf(name), func(w *gitWriter, at tip) (next tip, before []update, err error) {
+		c, err := g.whole(ctx, dirOf(name), at)
 		if err != nil {
 			return at, nil, err
 		}
-		e, ok := all[name]
+		e, ok := c.objects[name]
 		if !ok {
 			return at, nil, nil
 		}
 		large = e.large
-		delete(all, name)
-		for _, n := range slices.SortedFunc(maps.Keys(all), func(a, b string) int { return cmp.Compare(all[a].order, all[b].order) }) {
-			e := all[n]
+		delete(c.objects, name)
+		if c.gone++; c.gone < len(c.objects) {
+			if _, err = w.write("blob", nil); err == nil {
+				next, err = w.commit(at, time.Now(), treeEntry{modeFile, path.Base(name) + goneMark, objectID(w.sha256, "blob", nil)})
+			}
+			c.at = next.id
+			return next, nil, err
+		}
+		c.gone = 0
+		for _, n := range slices.SortedFunc(maps.Keys(c.objects), func(a, b string) int { return cmp.Compare(c.objects[a].order, c.objects[b].order) }) {
+			e := c.objects[n]
 			if !e.large {
 				if _, err := w.write("blob", e.small); err != nil {
 					return at, nil, err
@@ -256,12 +274,30 @@ func (g *gitPlace) Delete(ctx context.Context, name string) error {
 				return at, nil, err
 			}
 		}
+		c.at = next.id
 		return next, nil, nil
 	})
 	if err == nil && large {
 		err = g.unref(ctx, g.largeRef(name))
 	}
 	return about("delete", name, err)
+}
+
+// whole is all of a chain: what the deletion before this one has left, or the host's.
+func (g *gitPlace) whole(ctx context.Context, dir string, at tip) (*chain, error) {
+	if c := g.last; c != nil && c.dir == dir && c.at == at.id {
+		return c, nil
+	}
+	all, gone, err := g.fetchChains(ctx, dir, false)
+	g.last = &chain{dir, at.id, all, gone}
+	return g.last, err
+}
+
+// chain is what is in a chain.
+type chain struct {
+	dir, at string // at is its newest commit
+	objects map[string]entry
+	gone    int // how many objects it had that are gone
 }
 
 // repository makes a temporary repository: files of git's oldest format, so that no program is needed, and no template is used. The caller removes it.

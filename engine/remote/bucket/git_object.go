@@ -47,20 +47,13 @@ func (w *gitWriter) shallow(at tip) error {
 
 // write writes an object, and gives its id. What is put is encrypted: to compress it would be in vain.
 func (w *gitWriter) write(kind string, body []byte) (id string, err error) {
-	var sum hash.Hash = sha1.New()
-	if w.sha256 {
-		sum = sha256.New()
-	}
-	head := fmt.Appendf(nil, "%s %d\x00", kind, len(body))
-	sum.Write(head)
-	sum.Write(body)
-	id = hex.EncodeToString(sum.Sum(nil))
+	id = objectID(w.sha256, kind, body)
 	var file bytes.Buffer
 	z, err := zlib.NewWriterLevel(&file, zlib.NoCompression)
 	if err != nil {
 		return "", err
 	}
-	z.Write(head) // into memory
+	fmt.Fprintf(z, "%s %d\x00", kind, len(body)) // into memory
 	z.Write(body)
 	if err := z.Close(); err != nil {
 		return "", err
@@ -70,6 +63,17 @@ func (w *gitWriter) write(kind string, body []byte) (id string, err error) {
 		return "", err
 	}
 	return id, os.WriteFile(filepath.Join(dir, id[2:]), file.Bytes(), 0o600)
+}
+
+// objectID is the name that git gives to an object.
+func objectID(wide bool, kind string, body []byte) string {
+	var sum hash.Hash = sha1.New()
+	if wide {
+		sum = sha256.New()
+	}
+	fmt.Fprintf(sum, "%s %d\x00", kind, len(body))
+	sum.Write(body)
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // commit writes a tree of one entry, and a commit of it that follows another one.

@@ -21,6 +21,7 @@ import (
 var settings = [...]string{
 	"core.hooksPath=" + os.DevNull, "core.fsmonitor=false", "core.bigFileThreshold=1m", "core.compression=0",
 	"pack.window=0", "pack.threads=1", "gc.auto=0", "maintenance.auto=false", "fetch.unpackLimit=1", "fetch.writeCommitGraph=false",
+	"http.postBuffer=20971520", // the largest object in one request of a known length, which all hosts and proxies understand
 	"push.gpgSign=false", "push.negotiate=false", "credential.interactive=false",
 }
 
@@ -110,7 +111,7 @@ func (g *gitPlace) run(ctx context.Context, repo string, grow int64, args ...str
 		}()
 	}
 	err = cmd.Run()
-	if err == nil && grow > 0 && sizeOf(repo) > grow*2 {
+	if err == nil && grow > 0 && sizeOf(repo) > grow {
 		return nil, errTooMuch
 	}
 	switch cause := context.Cause(ctx); {
@@ -162,7 +163,7 @@ func (g *gitPlace) sshCommand(ctx context.Context, git string) []string {
 	g.asked.Do(func() {
 		ssh := variable(g.env, "GIT_SSH_COMMAND")
 		if ssh == "" && variable(g.env, "GIT_SSH") == "" {
-			cmd := exec.CommandContext(ctx, git, "config", "--get", "core.sshCommand")
+			cmd := exec.CommandContext(context.WithoutCancel(ctx), git, "config", "--get", "core.sshCommand")
 			cmd.Env = append(append([]string{}, g.env...), "GIT_DIR="+os.DevNull)
 			out, _ := cmd.Output()
 			if ssh = strings.TrimSpace(string(out)); ssh == "" {

@@ -21,7 +21,7 @@ func openGit(address string, o Options) (Bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &gitPlace{url: at, prefix: refsBelow, env: environment(o), timeout: o.Timeout, existing: o.Existing, tips: map[string]tip{}}
+	g := &gitPlace{url: at, prefix: refsBelow, env: environment(o), timeout: o.Timeout, existing: o.Existing, keep: o.Keep}
 	if prefix != "" {
 		g.prefix += prefix + "/"
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -70,8 +71,7 @@ func (g *gitPlace) otherFormat(failed *gitError) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.sha256, g.flipped = !g.sha256, g.flipped+1
-	clear(g.tips)
-	g.seen = nil
+	g.tips, g.seen = map[string]tip{}, nil
 	return g.flipped < 2
 }
 
@@ -171,19 +171,19 @@ func (g *gitPlace) fetchTip(ctx context.Context, ref string) (at tip, err error)
 	return at, err
 }
 
-// fetchChains are the objects of a directory, and of those below it, by their names.
-func (g *gitPlace) fetchChains(ctx context.Context, dir string, below bool) (map[string]entry, error) {
+// fetchChains are the objects of a directory, and of those below it, by their names, and how many were there and are gone.
+func (g *gitPlace) fetchChains(ctx context.Context, dir string, below bool) (all map[string]entry, gone int, err error) {
 	start := g.chainOf(dir)
 	if below {
 		start = strings.TrimSuffix(start, chainName)
 	}
 	f, err := g.fetch(ctx, start, false, maxChains)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer f.Close()
-	all := map[string]entry{}
-	room := int64(maxChains)
+	all = map[string]entry{}
+	room := maxChains
 	for ref, newest := range f.refs {
 		name, ok := strings.CutSuffix(start+ref, "/"+chainName)
 		of, ours := strings.CutPrefix(name+"/", g.prefix+chainsBelow)
@@ -191,10 +191,16 @@ func (g *gitPlace) fetchChains(ctx context.Context, dir string, below bool) (map
 			continue
 		}
 		if err := f.chain(newest, of, all, &room); err != nil {
-			return nil, fmt.Errorf("%s: %w", start+ref, err)
+			return nil, 0, fmt.Errorf("%s: %w", start+ref, err)
 		}
 	}
-	return all, ctx.Err()
+	maps.DeleteFunc(all, func(_ string, e entry) bool {
+		if e.gone {
+			gone++
+		}
+		return e.gone
+	})
+	return all, gone, ctx.Err()
 }
 
 // chain reads the objects of a chain, the newest first: where a name comes twice, the newest counts.
@@ -215,22 +221,22 @@ func (f *fetched) chain(id, dir string, all map[string]entry, room *int64) error
 		if len(list) != 1 { // it is none of ours
 			continue
 		}
-		e := entry{time: at, id: list[0].ID, order: -n}
-		base, size, large := strings.Cut(list[0].Name, "@")
-		switch {
-		case all[dir+base].id != "":
+		base, size, marked := strings.Cut(list[0].Name, goneMark)
+		e := entry{time: at, id: list[0].ID, order: -n, large: list[0].Mode == modeMark, gone: list[0].Mode == modeFile && marked && size == ""}
+		if _, known := all[dir+base]; known || list[0].Mode != modeFile && !e.large {
 			continue
-		case large && list[0].Mode == modeMark:
+		}
+		switch {
+		case e.large:
 			if e.size, err = strconv.ParseInt(size, 10, 64); err != nil || e.size < 0 {
 				continue
 			}
-			e.large = true
-		case !large && list[0].Mode == modeFile:
+		case !e.gone && !marked:
 			if e.small, err = f.read(e.id, "blob", maxSmall); err != nil {
 				return err
 			}
 			e.size = int64(len(e.small))
-		default:
+		case !e.gone:
 			continue
 		}
 		if *room -= int64(len(e.small)) + int64(len(base)) + 200; *room < 0 {
