@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -26,7 +24,9 @@ func exported(p *project.Project, o ExportOptions, chosen pathspec.Selection, le
 	}
 	var dirs []held
 	return manifest.Walk(p.LoadDir, o.Checkpoint.Root, func(path string, e manifest.Entry) error {
-		dirs = slices.DeleteFunc(dirs, func(d held) bool { return !strings.HasPrefix(path, d.path+"/") })
+		for n := len(dirs) - 1; n >= 0 && !dirs[n].has(path); n-- { // each is in the one before it
+			dirs = dirs[:n]
+		}
 		switch {
 		case e.Precious:
 			if leftOut != nil && chosen.Match(path) {
@@ -51,6 +51,10 @@ func exported(p *project.Project, o ExportOptions, chosen pathspec.Selection, le
 type held struct {
 	path string
 	e    manifest.Entry
+}
+
+func (d held) has(path string) bool {
+	return len(path) > len(d.path) && path[len(d.path)] == '/' && path[:len(d.path)] == d.path
 }
 
 // OnlyPreciousError: all that was named is precious, so that an archive would be empty.
