@@ -3,12 +3,16 @@
 GO ?= go
 PREFIX ?= $(HOME)/.local
 
+# Everything is compiled as the released program is, and so once: without C, which only -race needs.
+export CGO_ENABLED = 0
+export GOFLAGS := $(GOFLAGS) -tags=nethttpomithttp2 -trimpath
+
 .PHONY: all build install dist test vet test-plain test-raced bench demo fuzz soak soak-share e2e
 
 all: build
 
 build: ## the binary, in bin/; without C it needs no other file, and starts 1.5 ms of CPU time sooner; without debug tables it is 8 MB smaller, without HTTP/2, which the page does not use, 0.4
-	CGO_ENABLED=0 $(GO) build -tags nethttpomithttp2 -trimpath -ldflags="-s -w" -o bin/rewind ./cli/rewind
+	$(GO) build -ldflags="-s -w" -o bin/rewind ./cli/rewind
 
 install: build ## the binary, manual pages and completions, in $(PREFIX); asks for tier and hooks, INSTALLFLAGS answer
 	./install.sh --binary bin/rewind --prefix "$(PREFIX)" $(INSTALLFLAGS)
@@ -26,7 +30,8 @@ EXHAUSTIVE = cas cas/pack cli cli/lives engine engine/gitrepo engine/ignore engi
 PLAIN = $(addprefix ./,$(SEQUENTIAL) $(PROGRAM) $(EXHAUSTIVE))
 RACED = $(filter-out $(addprefix $(shell $(GO) list -m)/,$(SEQUENTIAL) $(PROGRAM) $(EXHAUSTIVE)),$(shell $(GO) list ./...))
 # Scenes wait for the disk more than for a core. vet is a step of its own. Raced commands end at once, not after a second.
-GOTEST = GORACE="atexit_sleep_ms=10 $(GORACE)" $(GO) test -vet=off -parallel 4 -timeout 25m
+GOTEST = $(GO) test -vet=off -parallel 4 -timeout 25m
+RACE = CGO_ENABLED=1 GORACE="atexit_sleep_ms=10 $(GORACE)" $(GOTEST) -race
 
 test: ## every test, with and without -race
 	+$(MAKE) -j2 test-plain test-raced # each waits at times
@@ -45,8 +50,8 @@ test-plain: # in memory, where there is enough of it: fsync on a disk takes ten 
 	cd cli/web/bundle && $(GO) vet . && $(GOTEST) .
 
 test-raced:
-	$(GOTEST) -race $(RACED)
-	$(GOTEST) -race -short $(addprefix ./,$(EXHAUSTIVE))
+	$(RACE) $(RACED)
+	$(RACE) -short $(addprefix ./,$(EXHAUSTIVE))
 
 bench: ## the tables of the README and of docs/bench; BENCHFLAGS=-short for a short form that only prints
 	$(GO) run ./bench/compare $(if $(BENCHFLAGS),,-docs docs/bench -readme README.md) $(BENCHFLAGS)
@@ -59,7 +64,7 @@ fuzz: ## every decoder, FUZZTIME each (default 20s)
 
 soak: ## random lives and killed processes for a long time: SOAK=1h; every case of the tests that play a share of theirs
 	REWIND_SOAK=$(or $(SOAK),1h) $(GO) test -timeout 0 -run 'Soak|NoMixture|FailingOperations|PowerCut|DamagedGeneration|MergeAgainstGit' -v ./...
-	$(GOTEST) -race -timeout 0 $(addprefix ./,$(EXHAUSTIVE)) # of which test-raced plays a share
+	$(RACE) -timeout 0 $(addprefix ./,$(EXHAUSTIVE)) # of which test-raced plays a share
 
 soak-share: ## what of soak has no end of its own, for SOAK=20s each
 	REWIND_SOAK=$(or $(SOAK),20s) $(GO) test -vet=off -timeout 10m -run 'TestSoakMachine|TestSoakSymlinkSwaps' ./engine ./engine/treeio
