@@ -234,8 +234,11 @@ func (w *reused) holds(account, by string, without ...string) {
 // Pack numbers are used again: the store is replaced by its own earlier snapshot, and one account goes on with that, and sweeps,
 // before the other one looks, whose mirror has packs of the same names. What each of them saved stays; what a purge removed does not come back.
 func TestPackNumberUsedAgain(t *testing.T) {
-	for _, as := range []string{"s", "sgs", "sgsgs", "gs"} {
-		for _, bs := range []string{"g", "sg", "sgsgsgs", "p", "sps", "sgsp", "spspspsps"} {
+	for i, as := range []string{"s", "sgs", "sgsgs", "gs"} {
+		for k, bs := range []string{"g", "sg", "sgsgsgs", "p", "sps", "sgsp", "spspspsps"} {
+			if testing.Short() && (2*i+k)%7 != 1 { // they differ in what is where, not in their goroutines
+				continue
+			}
 			t.Run(as+"-"+bs, func(t *testing.T) {
 				for cut, hook := 0, false; ; cut, hook = cut+1+cut/2, !hook {
 					if numberUsedAgain(t, as, bs, cut, hook) || t.Failed() {

@@ -1,8 +1,10 @@
 package pack
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 )
 
 // text is n bytes that compress, different for every seed.
@@ -17,10 +19,7 @@ func text(seed uint64, n int) []byte {
 
 // noise is n bytes that do not compress.
 func noise(seed uint64, n int) []byte {
-	r := rand.New(rand.NewPCG(seed, 2))
 	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(r.Uint32())
-	}
+	_, _ = rand.NewChaCha8([32]byte(slices.Repeat(binary.LittleEndian.AppendUint64(nil, seed), 4))).Read(b) // it never fails
 	return b
 }
