@@ -317,6 +317,7 @@ func TestForgottenContentLivesOn(t *testing.T) {
 // TestForgetBesideAReader: while somebody reads, the bytes stay and status says so; the next write finishes it, also where
 // the store, or its mirror, is gone by then.
 func TestForgetBesideAReader(t *testing.T) {
+	t.Parallel()
 	saves := func(ctx context.Context, p *project.Project) error {
 		_, err := save.Save(ctx, p, checkpoint.Options{})
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -383,14 +384,18 @@ func TestEveryOrderOfTwo(t *testing.T) {
 			})
 		},
 	}
-	for first, a := range kinds {
-		for second, b := range kinds {
+	names := slices.Sorted(maps.Keys(kinds))
+	for i, first := range names {
+		for k, second := range names {
+			if (i+k)%every(len(names)/2) != 0 { // each is twice the first one and twice the second one
+				continue
+			}
 			t.Run(first+", "+second, func(t *testing.T) {
 				t.Parallel()
 				l := newLogLab(t)
-				a(l)
+				kinds[first](l)
 				l.fold() // the second record comes to what is folded, too
-				b(l)
+				kinds[second](l)
 				l.agree("before the fold")
 				l.fold()
 				l.goesOn()

@@ -22,10 +22,14 @@ import (
 // Prompts of the same words, of which hooks told or not, with ids or without, by whatever clock: each has the state that it
 // found, and the conversation goes back to before its own line.
 func TestPromptsOfTheSameWords(t *testing.T) {
+	n := 0
 	for _, words := range []string{"go go go go", "go go go! go", "go go go!", "go go! go! go", "go! go go", "x go! y go", "go other go!", "a b! c d"} {
 		for _, clock := range []time.Duration{0, -3 * time.Second, 45 * time.Second, -time.Hour} {
 			for _, ids := range []bool{true, false} {
 				for _, lineFirst := range []bool{false, true} {
+					if n++; n%every(5) != 0 {
+						continue
+					}
 					t.Run(fmt.Sprintf("%s, clock %v, ids %v, line first %v", words, clock, ids, lineFirst), func(t *testing.T) {
 						sameWords(t, strings.Fields(words), clock, ids, lineFirst)
 					})
