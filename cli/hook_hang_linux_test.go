@@ -37,7 +37,9 @@ func (l *hookLab) within(in io.Reader, words ...string) answer {
 // Whatever hangs, the agent goes on; what a save could not finish is left to the
 // detached process.
 func TestHookThatHangs(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	t.Run("a file of the project", func(t *testing.T) {
+		t.Parallel()
 		l := newHookLab(t)
 		l.rewind("init")
 		l.write("stuck.txt", "one")
@@ -55,6 +57,7 @@ func TestHookThatHangs(t *testing.T) {
 		l.rewind("verify")
 	})
 	t.Run("the store", func(t *testing.T) {
+		t.Parallel()
 		l := newHookLab(t)
 		l.rewind("init")
 		release := l.hang(filepath.Join(l.root, ".agent/rewind/format"))
@@ -66,6 +69,7 @@ func TestHookThatHangs(t *testing.T) {
 		}
 	})
 	t.Run("the agent's pipe", func(t *testing.T) {
+		t.Parallel()
 		l := newHookLab(t)
 		l.rewind("init")
 		r, w, err := os.Pipe()
@@ -81,6 +85,7 @@ func TestHookThatHangs(t *testing.T) {
 		}
 	})
 	t.Run("FIFOs in the place of files", func(t *testing.T) {
+		t.Parallel()
 		l := newHookLab(t)
 		l.write("a.txt", "one")
 		l.rewind("init")

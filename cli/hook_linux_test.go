@@ -286,6 +286,7 @@ func TestHooksKilled(t *testing.T) {
 // A held lock holds no agent up: what cannot be committed in time is taken by
 // a detached process when the lock is free.
 func TestHookBesideAHeldLock(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	l := newHookLab(t)
 	l.write("a.txt", "one")
 	l.rewind("init")
