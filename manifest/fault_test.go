@@ -119,12 +119,16 @@ remove 00000001`
 // Whatever operation of a fold fails, or is the last before the process dies, the
 // database answers, and the next fold works.
 func TestFoldFaults(t *testing.T) {
+	step := 1
+	if testing.Short() {
+		step = 5
+	}
 	for _, whole := range []bool{false, true} {
 		for _, mode := range []failing{{}, {crash: true}, {short: true}, {crash: true, short: true}} {
 			if mode.short && testing.Short() {
 				continue
 			}
-			for k := 0; ; k++ {
+			for k := 0; ; k += step {
 				o, w := inTemp(t), diary()
 				mustFold(t, o, w.upTo(9))
 				if whole {
