@@ -3,9 +3,17 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 time=${1:-20s}
-for package in $(go list ./...); do
-	for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true); do
+work=$(mktemp -d "${TMPDIR:-/tmp}/rewind-fuzz.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+format='{{.ImportPath}}|{{.Dir}}|{{range .TestGoFiles}} {{.}}{{end}}{{range .XTestGoFiles}} {{.}}{{end}}'
+go list -f "$format" ./... >"$work/packages"
+while IFS='|' read -r package dir files; do
+	[ -n "$files" ] || continue
+	targets=$(cd "$dir" && grep -hoE '^func Fuzz[A-Za-z0-9_]*' $files | cut -d' ' -f2) || continue
+	go test -c -fuzz . -o "$work/test" "$package" # once for all targets of the package
+	for target in $targets; do
 		echo "-- $package $target"
-		go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 10x "$package"
+		(cd "$dir" && "$work/test" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "$time" -test.fuzzminimizetime 10x \
+			-test.fuzzcachedir "$(go env GOCACHE)/fuzz/$package" </dev/null)
 	done
-done
+done <"$work/packages"
