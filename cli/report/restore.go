@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -15,7 +16,7 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// ReportRestored prints what a restore did. Errors: *app.PartialError for what it could not do.
+// ReportRestored prints what a restore did. Errors: *app.PartialError for what it could not do, *app.PartlyError for what was forgotten.
 func ReportRestored(c *app.Call, done *restore.Restored, v RestoreVerb) error {
 	return ReportRestoredIn(c, done, v, func(view RestoredView) any { return view })
 }
@@ -33,7 +34,10 @@ func ReportRestoredIn(c *app.Call, done *restore.Restored, v RestoreVerb, docume
 	} else {
 		PrintRestored(c, done, v)
 	}
-	warnForgotten(c.Out, done)
+	forgotten := forgottenText(done)
+	if forgotten != "" && done.DryRun && !c.Out.Quiet {
+		c.Out.Warn("%s", forgotten)
+	}
 	warnTorn(c.Out, done)
 	warnLate(c.Out, done)
 	if !c.JSON {
@@ -41,6 +45,9 @@ func ReportRestoredIn(c *app.Call, done *restore.Restored, v RestoreVerb, docume
 	}
 	if bad := problem.FailedOf(done.Skip); len(bad) > 0 {
 		return &app.PartialError{Verb: "restored", Paths: bad, Hint: finishLater(c, done, bad)}
+	}
+	if forgotten != "" && !done.DryRun {
+		return &app.PartlyError{Err: errors.New(forgotten)}
 	}
 	return nil
 }
@@ -60,11 +67,11 @@ func finishLater(c *app.Call, done *restore.Restored, bad []problem.Problem) str
 	return text + " finishes it when " + cause
 }
 
-// warnForgotten names what cannot be undone, since it was forgotten.
-func warnForgotten(o *app.Output, done *restore.Restored) {
+// forgottenText names what cannot be undone, since it was forgotten; "" for nothing.
+func forgottenText(done *restore.Restored) string {
 	f := done.Forgotten
-	if o.Quiet || f.Count == 0 {
-		return
+	if f.Count == 0 {
+		return ""
 	}
 	which := ""
 	if len(f.Named) > 0 {
@@ -74,7 +81,7 @@ func warnForgotten(o *app.Output, done *restore.Restored) {
 		}
 		which += ")"
 	}
-	o.Warn("%s of it%s cannot be taken back: rewind forget removed every state of %s", app.Plural(f.Count, "path", "paths"), which, app.ItOrThem(f.Count))
+	return fmt.Sprintf("%s of it%s cannot be taken back: rewind forget removed every state of %s", app.Plural(f.Count, "path", "paths"), which, app.ItOrThem(f.Count))
 }
 
 // warnLate names files that another program wrote while they were replaced or deleted.
@@ -228,6 +235,14 @@ func OthersText(also, plain string, r *restore.Restored) (lines []string) {
 			verb = plain
 		}
 		lines = append(lines, fmt.Sprintf("%s %s that you, or something outside this project's sessions, changed: %s", verb, app.Plural(n, "path", "paths"), somePaths(r.Outside, maxOtherPaths)))
+	}
+	return append(lines, NestedText(r)...)
+}
+
+// NestedText says which projects below this one have files that change: their sessions get no notice. It is escaped.
+func NestedText(r *restore.Restored) (lines []string) {
+	for _, n := range r.Nested {
+		lines = append(lines, fmt.Sprintf("Also changes %s in %s, a project of its own, whose sessions get no notice", app.Plural(n.Paths, "path", "paths"), app.EscapePath(n.Path)))
 	}
 	return lines
 }

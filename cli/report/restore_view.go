@@ -22,6 +22,7 @@ type RestoredView struct {
 	Git              *gitView           `json:"git,omitempty"`              // HEAD is elsewhere than in the target
 	Others           []otherView        `json:"others,omitempty"`           // whose work goes too
 	Outside          []app.PathView     `json:"outside,omitempty"`          // what goes too, of the person
+	Nested           []nestedView       `json:"nested,omitempty"`           // projects below this one, with stores of their own, whose files change
 	Instead          string             `json:"instead,omitempty"`          // the command that keeps the work of others
 	Unclear          bool               `json:"unclear,omitempty"`          // the work of several sessions is undone, and it is not clear which session is meant
 	Undone           []string           `json:"prompts,omitempty"`          // the prompts behind the target
@@ -40,6 +41,12 @@ type gitView struct {
 	CheckpointBranch string `json:"checkpoint_branch"`
 	Message          string `json:"message"`
 	Hint             string `json:"hint"`
+}
+
+// nestedView is a project below this one, and how many of its paths change.
+type nestedView struct {
+	app.PathView
+	Paths int `json:"paths"`
 }
 
 // otherView is another session's work that a restore takes back.
@@ -99,6 +106,9 @@ func ViewRestored(r *restore.Restored) RestoredView {
 	}
 	if len(r.Outside) > 0 {
 		v.Outside = app.ViewPaths(r.Outside)
+	}
+	for _, n := range r.Nested {
+		v.Nested = append(v.Nested, nestedView{app.ViewPath(n.Path), n.Paths})
 	}
 	switch {
 	case r.Stuck:

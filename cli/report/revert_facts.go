@@ -95,6 +95,9 @@ func RevertFacts(c *app.Call, r *revert.Reverted, open bool) (facts []string) {
 	if n := len(left); n > 0 {
 		fact("Not covered: %s that this work wrote: %s", app.Plural(n, "ignored file", "ignored files"), pathsText(left))
 	}
+	for _, line := range NestedText(r.Restored) {
+		fact("%s", line)
+	}
 	if len(r.Elsewhere) > 0 {
 		fact("%s, since it is outside this project: %s", did("Left alone", "Would be left alone"), pathsText(r.Elsewhere))
 	}

@@ -56,12 +56,13 @@ type Attribution struct {
 	known     map[uint64][]Step
 	gone      map[uint64][]*window                  // see goneBefore
 	written   map[uint64]map[int64][]manifest.Touch // see writtenAt
-	linking   bool                                  // linked is looking into another path
+	nested    []project.NestedStore
+	linking   bool // linked is looking into another path
 }
 
 // New reads the log. Errors: those of project.Query.
 func New(ctx context.Context, p *project.Project, o Options) (*Attribution, error) {
-	a := &Attribution{ctx: ctx, p: p, o: o, dirs: map[oid.ID]manifest.Dir{}, known: map[uint64][]Step{}}
+	a := &Attribution{ctx: ctx, p: p, o: o, dirs: map[oid.ID]manifest.Dir{}, known: map[uint64][]Step{}, nested: p.NestedStores()}
 	if err := p.Query(ctx, a.load); err != nil {
 		return nil, err
 	}

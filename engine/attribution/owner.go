@@ -67,10 +67,14 @@ func (a *Attribution) owner(s interval) Owner {
 	known := !s.at.IsZero() && !last.Before(s.lo.Add(-early)) && !s.at.After(s.hi.Add(unbelievable))
 	var all []candidate
 	finer := map[source]bool{}
+	nested := a.nestedStore(&s)
 	for _, w := range a.overlapping(s) {
 		needed := s.needed(w)
 		c := candidate{window: w, names: needed || w.names(s.path)}
 		if w.edits() && !c.names {
+			continue
+		}
+		if nested != nil && !c.names && !w.speaksOf(nested.Path) {
 			continue
 		}
 		c.holds = needed || known && w.holds(s.at, last)
@@ -85,7 +89,11 @@ func (a *Attribution) owner(s interval) Owner {
 		finer[w.of] = true
 	}
 	bound := known && a.boundOnly(&s, last)
-	for _, w := range a.turnsOver(s) {
+	turns := a.turnsOver(s)
+	if nested != nil {
+		turns = nil
+	}
+	for _, w := range turns {
 		holds := known && w.holds(s.at, last)
 		if finer[w.of] || known && !holds && !(bound && !w.doubtful && w.Start.Before(last)) {
 			continue
@@ -101,6 +109,16 @@ func (a *Attribution) owner(s interval) Owner {
 		known = false
 	}
 	return decide(all, known, bound)
+}
+
+// nestedStore is the project of its own that a path is in; nil for none. Its sessions have their windows there: here, the time alone
+// makes nobody the owner of what changed since that project has a store.
+func (a *Attribution) nestedStore(s *interval) *project.NestedStore {
+	n := project.NestedOf(a.nested, s.path)
+	if n == nil || s.path == n.Path || s.hi.Before(n.Since) {
+		return nil
+	}
+	return n
 }
 
 // boundOnly reports whether a deletion's time is that of an edit of another file, which changed the directory again: it was

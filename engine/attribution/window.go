@@ -103,6 +103,11 @@ func (w *window) names(path string) bool {
 	return false
 }
 
+// speaksOf reports whether a command line has the name of a directory in it: it may have run there.
+func (w *window) speaksOf(dir string) bool {
+	return w.kind == shell && strings.Contains(w.Summary, dir)
+}
+
 // missing reports whether the look at a path in front of the call could not be taken.
 func (w *window) missing(path string) bool {
 	return slices.Contains(w.missed, "") || slices.Contains(w.missed, path)

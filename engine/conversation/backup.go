@@ -24,27 +24,37 @@ import (
 // backupStamp is the format of the time in the name of a plain copy.
 const backupStamp = "20060102T150405.000000000"
 
-// backUp makes a plain copy of a file in the store; nil if the file is not there.
-func (r *mover) backUp(file string) (*project.FileSum, string, error) {
-	src, info, err := vfs.OpenRegular(file, 0)
+// backUp makes a plain copy of the file of f, which is of a session, in the store, without what was forgotten. It sets Before, Backup
+// and Seen, which stay nil and "" if the file is not there.
+func (r *mover) backUp(agent, session string, f *project.MovedFile) error {
+	src, info, err := vfs.OpenRegular(f.File, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", nil
+		return nil
 	}
 	if err != nil {
-		return nil, "", err
+		return err
 	}
 	defer src.Close()
+	data, err := withoutForgotten(r.ctx, r.Project, agent, session, f.File, src)
+	if err != nil {
+		return err
+	}
+	if data != io.Reader(src) {
+		if f.Seen, err = SumFile(f.File); err != nil {
+			return err
+		}
+	}
 	dir := filepath.Join(r.StoreDir(), BackupName)
 	if err := account.MakeDir(dir, r.Owner); err != nil {
-		return nil, "", err
+		return err
 	}
-	base := filepath.Base(file)
+	base := filepath.Base(f.File)
 	ext := path.Ext(base)
 	stamp := r.Env.Time().UTC().Format(backupStamp)
 	name := fmt.Sprintf("%s-%s%s", strings.TrimSuffix(base, ext), stamp, ext)
-	s, err := transcript.Stage(filepath.Join(dir, name), false, r.Owner, copyOf(src))
+	s, err := transcript.Stage(filepath.Join(dir, name), false, r.Owner, copyOf(data))
 	if err != nil {
-		return nil, "", err
+		return err
 	}
 	// An undo gives the file that mode again.
 	if err = os.Chmod(s.Temp, info.Mode().Perm()); err == nil {
@@ -52,9 +62,10 @@ func (r *mover) backUp(file string) (*project.FileSum, string, error) {
 	}
 	if err != nil {
 		s.Discard()
-		return nil, "", err
+		return err
 	}
-	return sumOf(s), BackupName + "/" + name, nil
+	f.Before, f.Backup = sumOf(s), BackupName+"/"+name
+	return nil
 }
 
 // StoreFile is the path of a name below the store; "" stays.

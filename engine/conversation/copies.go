@@ -174,9 +174,19 @@ func (v *copies) live() (_ *conversationSource, err error) {
 		if errors.Is(err, vfs.ErrNotRegular) {
 			err = &fs.PathError{Op: "open", Path: v.file, Err: fs.ErrNotExist}
 		}
-		return f, err
+		if err != nil {
+			return nil, err
+		}
+		data, err := withoutForgotten(v.ctx, v.p, string(v.agent), v.id, v.file, f)
+		return liveFile{data, f}, err
 	}
 	return s, s.scan(v.agent)
+}
+
+// liveFile is an agent's own file, as it may be read.
+type liveFile struct {
+	io.Reader
+	io.Closer
 }
 
 func (v *copies) captured(id oid.ID) (*conversationSource, error) {

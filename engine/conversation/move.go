@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -24,7 +25,7 @@ func (m *Move) Publish() error {
 		if err != nil {
 			return err
 		}
-		if !sameSum(now, f.Before) {
+		if !sameSum(now, cmp.Or(f.Seen, f.Before)) {
 			return &project.RefusedError{What: "the transcript " + f.File + " changed a moment ago: the agent is running"}
 		}
 		m.done = i + 1

@@ -36,6 +36,10 @@ func (r *mover) prepareInPlace(at *cutPoint) (*Move, error) {
 				", below this one, and is rewritten from here only if it is named"}
 		}
 	}
+	if root := session.Elsewhere(r.Project, string(at.agent), at.id, x.Dir(file)); root != "" && !r.named() {
+		return nil, &project.RefusedError{What: "session " + at.id + " belongs to the project " + root + ", and is rewritten from here only if it is named",
+			Next: forkInstead + "; or name it: --session " + at.id}
+	}
 	dir, _ := workingDir(r.Project, x.Dir(file))
 	m.answer.Resume = transcript.Command(at.agent, dir, at.id)
 	m.line = project.MovedLine{Action: project.MovedAction, Agent: string(at.agent), Session: at.id, Resume: m.answer.Resume, InPlace: true}
@@ -58,7 +62,7 @@ func (r *mover) prepareInPlace(at *cutPoint) (*Move, error) {
 		return nil, err
 	}
 	f := project.MovedFile{File: file}
-	if f.Before, f.Backup, err = r.backUp(file); err != nil {
+	if err := r.backUp(string(at.agent), at.id, &f); err != nil {
 		return nil, err
 	}
 	data, err := at.source.open()
@@ -89,6 +93,11 @@ func (r *mover) prepareInPlace(at *cutPoint) (*Move, error) {
 	}
 	m.answer.Backup = StoreFile(r.Project, f.Backup)
 	return m, nil
+}
+
+// named reports whether a person, or the environment, named the session.
+func (r *mover) named() bool {
+	return r.Session != nil && !r.Session.ByItself || r.Before != nil && r.Before.Session != nil && !r.Before.Session.ByItself
 }
 
 // standsIn reports whether a session's own file holds the conversation up to there and no more, with what belongs beside it.

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -21,6 +22,7 @@ func (r *mover) prepareMoveBack(op manifest.Operation, before, above []manifest.
 	}
 	m := &Move{r: r, answer: &Moved{Agent: line.Agent, InPlace: line.InPlace}}
 	m.line = project.MovedLine{Action: project.MovedAction, Agent: line.Agent, Session: line.Session, From: line.From, Resume: line.Resume, Origin: line.Origin, InPlace: line.InPlace}
+	foreign := ""                                        // the project that the session belongs to, where that is another one
 	main, kept := project.MovedFile{File: op.Fork}, true // a fork that the operation left where it was, unless it is of the files
 	for i, f := range line.Files {
 		if f.File == op.Fork && !line.InPlace || i == len(line.Files)-1 && line.InPlace {
@@ -34,6 +36,13 @@ func (r *mover) prepareMoveBack(op manifest.Operation, before, above []manifest.
 	now, err := r.sumThen(main.File)
 	if err != nil {
 		return nil, err
+	}
+	if now != nil {
+		foreign = r.foreign(line, main.File)
+	}
+	if foreign != "" && line.InPlace && !r.Force {
+		return nil, &project.RefusedError{What: "session " + line.Session + " belongs to the project " + foreign + ", of which this one is a copy", Paths: []string{main.File}, Forcible: true,
+			Next: "--code-only takes back the files alone"}
 	}
 	appears := main.Before != nil || line.Was != "" // the session is there again
 	asBefore := sameSum(now, main.Before) && !sameSum(now, main.After)
@@ -65,6 +74,10 @@ func (r *mover) prepareMoveBack(op manifest.Operation, before, above []manifest.
 		return m, nil
 	default:
 		m.stays(line, "was used since")
+		return m, nil
+	}
+	if foreign != "" && !line.InPlace && !appears {
+		m.stays(line, "belongs to the project "+foreign)
 		return m, nil
 	}
 	if main.After != nil {
@@ -103,6 +116,20 @@ func (r *mover) prepareMoveBack(op manifest.Operation, before, above []manifest.
 	return m, nil
 }
 
+// foreign is the root of the project whose operation wrote a transcript, where that is another one: this one is a copy of it, and has
+// its operations. "" where it is this one's, also of a session that was started elsewhere.
+func (r *mover) foreign(line *project.MovedLine, file string) string {
+	agent := transcript.Agent(line.Agent)
+	d, err := transcript.Describe(agent, file)
+	if err != nil {
+		return ""
+	}
+	if dir, _ := workingDir(r.Project, d.Dir); line.Resume == transcript.Command(agent, dir, line.Session) {
+		return ""
+	}
+	return session.Elsewhere(r.Project, line.Agent, line.Session, d.Dir)
+}
+
 // prepareFile prepares to give a file the content that it had before the operation.
 func (m *Move) prepareFile(f project.MovedFile) error {
 	now, err := m.r.sumThen(f.File)
@@ -117,8 +144,8 @@ func (m *Move) prepareFile(f project.MovedFile) error {
 	var s *transcript.Staged
 	if !m.r.DryRun {
 		if was, ok := m.r.then[f.File]; ok {
-			back.Before, back.Backup = was.Before, was.Backup
-		} else if back.Before, back.Backup, err = m.r.backUp(f.File); err != nil {
+			back.Before, back.Backup, back.Seen = was.Before, was.Backup, was.Seen
+		} else if err := m.r.backUp(m.line.Agent, m.line.Session, &back); err != nil {
 			return err
 		}
 		if f.Before != nil {

@@ -106,7 +106,7 @@ func (m *contentMark) find(record []byte, level int) *regexp.Regexp {
 	found := map[string]bool{}
 	d := decodedText{text: record}
 	named, valued := false, false
-	for at := 0; len(m.versions) > 0 && at < markLevels; at++ {
+	for at := 0; len(m.versions)+len(m.names) > 0 && at < markLevels; at++ {
 		if at >= level {
 			named = m.search(d.text, found) || named
 			valued = valued || slices.ContainsFunc(m.values, func(value []byte) bool { return bytes.Contains(d.text, value) })

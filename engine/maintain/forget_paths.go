@@ -81,11 +81,24 @@ func (f *forgetter) look(ctx context.Context, said *LogState) error {
 	if err := f.known(said, roots); err != nil {
 		return err
 	}
+	before, err := f.forgottenBefore(said)
+	if err != nil {
+		return err
+	}
+	for _, pattern := range f.patterns { // of what was forgotten before, only the name is known
+		for _, path := range pathspec.Leading(pattern) {
+			if before[rules.ForgottenKey(f.p, path)] {
+				f.seen.name(path)
+			}
+		}
+	}
 	f.keys = map[string]bool{}
 	for path := range f.paths {
 		f.keys[rules.ForgottenKey(f.p, path)] = true
 		f.seen.name(path)
 	}
+	quiet := f.seen
+	f.outside = &quiet
 	return nil
 }
 

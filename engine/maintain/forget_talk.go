@@ -5,12 +5,15 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/zeebo/blake3"
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -38,6 +41,7 @@ type conversations struct {
 	tx       *commit.Tx
 	dry      bool
 	mark     textMarker
+	outside  textMarker // the same for files that are not the store's, which counts nothing
 	writer   *cas.Writer
 	redactor transcript.Redactor
 	places   int             // in records and in files of ours
@@ -50,7 +54,7 @@ type conversations struct {
 }
 
 func newConversations(ctx context.Context, p *project.Project, tx *commit.Tx, said *LogState, mark textMarker, dry bool) *conversations {
-	f := &conversations{p: p, tx: tx, dry: dry, mark: mark, files: map[string]bool{}, forks: map[string]bool{}, sessions: map[[2]string]bool{}, held: map[[2]string]bool{}}
+	f := &conversations{p: p, tx: tx, dry: dry, mark: mark, outside: mark, files: map[string]bool{}, forks: map[string]bool{}, sessions: map[[2]string]bool{}, held: map[[2]string]bool{}}
 	f.writer = tx.Writer()
 	f.redactor = transcript.Redactor{Store: conversation.StoreIn(ctx, tx.Get, f.writer), Redact: mark.lines}
 	for _, o := range said.Operations {
@@ -148,6 +152,11 @@ func (f *conversations) operation(o *manifest.Operation) (bool, error) {
 		if m.Before == nil {
 			f.files[m.File], f.forks[m.File] = true, true
 		}
+		more, err := f.redact(m)
+		if err != nil {
+			return false, err
+		}
+		changed = changed || more
 		if m.Backup == "" || m.Before == nil {
 			continue
 		}
@@ -180,6 +189,40 @@ func (f *conversations) operation(o *manifest.Operation) (bool, error) {
 	return true, err
 }
 
+// redact notes which bytes of a file that a move wrote are forgotten, and reports whether there are any that were not noted. The file is
+// not the store's and stays; a copy of it that comes into the store later has the marks instead.
+func (f *conversations) redact(m *project.MovedFile) (bool, error) {
+	if m.After == nil || f.dry {
+		return false, nil
+	}
+	data, err := vfs.ReadRegular(m.File, 0)
+	if err != nil || int64(len(data)) < m.After.Size {
+		return false, nil // it is not what the move wrote any more
+	}
+	data = data[:m.After.Size]
+	if hash := blake3.Sum256(data); hex.EncodeToString(hash[:]) != m.After.Sum {
+		return false, nil
+	}
+	for _, run := range m.Forgotten {
+		copy(data[run.At:], run.Text)
+	}
+	marked := bytes.Clone(data)
+	if f.outside.lines(marked) == 0 {
+		return false, nil
+	}
+	for from := 0; from < len(data); from++ {
+		to := from
+		for to < len(data) && marked[to] != data[to] {
+			to++
+		}
+		if from < to {
+			m.Forgotten = append(m.Forgotten, project.RedactedRun{At: int64(from), Text: string(marked[from:to])})
+			from = to
+		}
+	}
+	return true, nil
+}
+
 // file marks a small file of ours in place: a crash leaves the old or the new one.
 func (f *conversations) file(name string) (int, error) {
 	data, err := vfs.ReadRegular(name, 0)
@@ -209,7 +252,7 @@ func (f *conversations) finish(result *Forgotten) error {
 		dir := name[:len(name)-len(filepath.Ext(name))]
 		for _, file := range append([]string{name}, filesBelow(dir)...) {
 			data, err := vfs.ReadRegular(file, 0)
-			if err != nil || f.mark.lines(data) == 0 {
+			if err != nil || f.outside.lines(data) == 0 {
 				continue
 			}
 			still[file] = true

@@ -33,6 +33,16 @@ type MovedFile struct {
 	Before *FileSum `json:"before,omitempty"` // nil: there was none
 	Backup string   `json:"backup,omitempty"` // name below the store of the copy that holds Before
 	After  *FileSum `json:"after,omitempty"`  // nil: there is none
+	// Seen is what the file held before, where that is not Before, from which the backup leaves out what was forgotten. It is not kept.
+	Seen *FileSum `json:"-"`
+	// Forgotten is what forget redacts of After: the file itself stays the agent's, and a copy of it in the store is redacted.
+	Forgotten []RedactedRun `json:"forgotten,omitempty"`
+}
+
+// RedactedRun is a run of bytes of a file that was redacted: its offset, and the mark that takes the place of as many bytes.
+type RedactedRun struct {
+	At   int64  `json:"at"`
+	Text string `json:"text"`
 }
 
 // FileSum names a file's content.

@@ -6,8 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
+	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // checkKnown decides whose store this is: made or trusted on this account, and
@@ -67,12 +70,45 @@ func (p *Project) beforeWrite(ctx context.Context) error {
 	if !p.Copied {
 		return nil
 	}
+	forgot := p.forgotSince()
 	if err := p.becomeOwn(ctx); err != nil {
 		return fmt.Errorf("make the copied store one of its own: %w", err)
 	}
 	p.Copied = false
-	p.notices = append(p.notices, "this store is a copy: it is a project of its own now")
+	notice := "this store is a copy: it is a project of its own now"
+	if forgot {
+		notice += "; it has what was removed by rewind forget after it was copied: run rewind forget here, too"
+	}
+	p.notices = append(p.notices, notice)
 	return nil
+}
+
+// forgotSince reports whether something was forgotten in the store of which this one is a copy, after it was copied: the mirror of
+// that store, which stays when its project is deleted, has a record of it. What cannot be read says nothing.
+func (p *Project) forgotSince() bool {
+	known := map[time.Time]bool{}
+	forgets := func(log manifest.Source, each func(time.Time) bool) bool {
+		for r, err := range log.Records(1) {
+			if err != nil {
+				return false
+			}
+			if o := r.Record.Operation; o != nil && o.Kind == manifest.OpForget && each(o.Time) {
+				return true
+			}
+		}
+		return false
+	}
+	forgets(p.Log(), func(at time.Time) bool { known[at] = true; return false })
+	origin, err := account.ParseStoreID(p.Format.Origin)
+	if err != nil {
+		return false
+	}
+	mirror, err := cas.Open(cas.Options{Dir: account.MirrorDir(p.Env, p.ID), StoreID: origin, ReadOnly: true})
+	if err != nil {
+		return false
+	}
+	defer mirror.Close()
+	return forgets(LogOf(mirror), func(at time.Time) bool { return !known[at] })
 }
 
 // becomeOwn gives a copied store its own id, files and mirror:

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"context"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
@@ -133,6 +135,7 @@ func (r *Run) report(changes []treeio.Change, skips []problem.Problem) *Restored
 		out.NotCaptured = r.saw.outside
 	}
 	out.Git = r.gitMoved(changes)
+	out.Nested = nestedIn(r.Project, changes)
 	if r.before != nil {
 		out.Prompts = r.before.Prompts
 		out.Older = r.Op.Verb == "back" && r.before.Older != nil
@@ -203,4 +206,24 @@ func (r *Run) forgottenOf(ops []manifest.Operation) (out ForgottenPaths, err err
 		return nil
 	})
 	return out, err
+}
+
+// nestedIn counts the changes in each of the projects below this one that have a store of their own.
+func nestedIn(p *project.Project, changes []treeio.Change) (list []NestedChange) {
+	if len(changes) == 0 {
+		return nil
+	}
+	nested, count := p.NestedStores(), map[string]int{}
+	if len(nested) == 0 {
+		return nil
+	}
+	for _, c := range changes {
+		if n := project.NestedOf(nested, c.Path); n != nil {
+			count[n.Path]++
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(count)) {
+		list = append(list, NestedChange{path, count[path]})
+	}
+	return list
 }

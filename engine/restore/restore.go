@@ -78,6 +78,7 @@ type Restored struct {
 	Older       bool             // Back: the files are of an earlier turn, since none was taken at the prompt
 	Others      []OtherWork      // what goes too, of sessions that it is not about
 	Outside     []string         // what goes too, of the person: paths, in order
+	Nested      []NestedChange   // projects below this one whose files change, too, by their paths
 	NotCaptured int              // paths that the target is without, of a restore of all paths: they stay unchanged
 	Late        []string         // written while it ran: Safety has them as they were then
 	Torn        []string         // restored since they were named, though the target was torn there
@@ -85,6 +86,12 @@ type Restored struct {
 	Notice      string           // its text; "" if there is none
 	// Forgotten are the paths that the operations changed and that forget took out of them since: they do not come back.
 	Forgotten ForgottenPaths
+}
+
+// NestedChange is a project below this one, with a store and sessions of its own, and how many of its paths change.
+type NestedChange struct {
+	Path  string
+	Paths int
 }
 
 // DeclinedError: the person was asked and declined.

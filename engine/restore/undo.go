@@ -318,6 +318,13 @@ func (r *Run) stepBelow(past *past, from undoStep) (*undoStep, error) {
 				s.state = from.state
 				return &s, nil
 			}
+			if s.back == nil && op != nil { // as stepFromNow has it
+				if edited, err := r.editedSince(*op, from.state.Root); err != nil {
+					return nil, err
+				} else if !edited {
+					continue
+				}
+			}
 			if differ, err := differs(s.state); err != nil || differ {
 				return &s, err
 			}

@@ -215,8 +215,14 @@ func (r *Run) hasHalf(back []manifest.Operation) error {
 	switch {
 	case r.Options.Half == conversation.ConversationOnly && r.move == nil:
 		return &conversation.NoConversationError{Reason: "that operation moved no conversation"}
-	case r.Options.Half == conversation.CodeOnly && !slices.ContainsFunc(back, func(o manifest.Operation) bool { return o.After != (oid.ID{}) || o.ChangesNothing() }):
-		return &project.NothingError{What: "undo", Next: "that operation moved only the conversation: leave out --code-only"}
+	case r.Options.Half == conversation.CodeOnly && !slices.ContainsFunc(back, func(o manifest.Operation) bool {
+		return o.After != (oid.ID{}) || o.Fork == "" && o.TranscriptBackup == "" // what cancelled out moved neither half
+	}):
+		what := UndoVerb
+		if r.Op.Verb == RedoVerb || r.Op.Kind == manifest.OpRedoRestore {
+			what = RedoVerb
+		}
+		return &project.NothingError{What: what, Next: "that operation moved only the conversation: leave out --code-only"}
 	}
 	return nil
 }

@@ -23,3 +23,9 @@ func (s *member) nested(p *project.Project) string {
 	s.look()
 	return NestedIn(p, s.Agent, s.ID, s.Dir, s.recorded())
 }
+
+// Elsewhere is the root of another project, neither this one nor below it, that a session belongs to; "" for none. This project's
+// store has such a session where it is a copy, or a clone. dir is where the transcript says that the session was started.
+func Elsewhere(p *project.Project, agent, session, dir string) string {
+	return p.Elsewhere(cmp.Or(account.LoadSession(p.Env, agent, session).Dir, dir))
+}

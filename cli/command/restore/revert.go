@@ -125,6 +125,9 @@ func runRevert(ctx context.Context, c *app.Call, r *report.RevertFlags) error {
 		}
 		return refused
 	}
+	if errors.As(err, new(*conversation.PromptNotSavedError)) {
+		return app.Hinted(err, "rewind list shows the turns and the checkpoints that there are")
+	}
 	if err != nil {
 		return err
 	}

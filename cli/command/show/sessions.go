@@ -62,11 +62,14 @@ func printSessions(o *app.Output, sessions []session.Info) {
 		if s.Parent != "" {
 			from = strings.TrimSpace(from + " " + app.Escape(report.ShortSession(s.Parent)))
 		}
-		t.Rows = append(t.Rows, []string{app.Escape(s.ID), app.Escape(s.Agent), app.FormatAge(o.Now().Sub(s.Seen)),
+		t.Rows = append(t.Rows, []string{screen.Clip(app.Escape(s.ID), maxShownID), app.Escape(s.Agent), app.FormatAge(o.Now().Sub(s.Seen)),
 			app.Utoa(uint64(len(s.Checkpoints))), chat, from, app.FirstLine(s.Label())})
 	}
 	o.Table(t)
 }
+
+// maxShownID is how many columns of a session's id are shown: the agents' own have 36, and the beginning names it.
+const maxShownID = 64
 
 type sessionsView struct {
 	Sessions []sessionView `json:"sessions"`

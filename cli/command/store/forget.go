@@ -242,7 +242,10 @@ func printPaths(c *app.Call, done *maintain.Forgotten) {
 	if done.Missed > 0 {
 		c.Out.Warn("%s not searched for in conversations: too large, or too many", app.Plural(done.Missed, "version of the files was", "versions of the files were"))
 	}
-	if done.Mentions > 0 {
+	if done.Mentions > 0 && len(done.Paths) == 0 {
+		c.Out.Summary("%s; the content of what was forgotten before is not known any more, so it was not redacted there.", app.Plural(done.Mentions,
+			"entry in conversations mentions it by name", "entries in conversations mention it by name"))
+	} else if done.Mentions > 0 {
 		c.Out.Summary("%s; only whole lines of the file are redacted there.", app.Plural(done.Mentions,
 			"entry in conversations mentions it by name, or contains a value from it", "entries in conversations mention it by name, or contain a value from it"))
 	}
