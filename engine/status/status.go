@@ -44,6 +44,8 @@ type Status struct {
 	Generic               *time.Time         // when the newest checkpoint for an event of hook generic was taken; nil: none is known
 	Forgetting            *time.Time         // since when bytes wait that were forgotten; nil: none do
 	Remotes               []remote.State
+	Pulled                []project.PulledLog // of other machines
+	Ahead                 map[string]bool     // by name: those that go on from where this store is
 }
 
 // Of looks at the store; it changes nothing.
@@ -101,6 +103,15 @@ func Of(ctx context.Context, p *project.Project) (*Status, error) {
 	}
 	if s.Strays, err = maintain.Strays(p); err != nil {
 		return nil, err
+	}
+	if s.Pulled, err = p.Pulled(); err != nil {
+		return nil, err
+	}
+	s.Ahead = map[string]bool{}
+	for _, l := range s.Pulled {
+		if s.Ahead[l.Name], err = l.IsAhead(p); err != nil {
+			return nil, err
+		}
 	}
 	if s.Remotes, err = remote.States(p); err != nil {
 		return nil, err

@@ -132,6 +132,13 @@ func printStatus(o *app.Output, st *status.Status, set *settings.Settings, agent
 	for _, r := range st.Remotes {
 		field("remote", "%s: %s", r.Name, report.RemoteText(o, r))
 	}
+	for _, l := range st.Pulled {
+		text := report.PulledText(o, l)
+		if st.Ahead[l.Name] {
+			text += "; it goes on from where this store is: rewind restore " + l.Name + "/last"
+		}
+		field("pulled", "%s", text)
+	}
 	if len(st.Gone) > 0 {
 		field("other stores", "%s: rewind stores rm --gone removes %s", rows.GoneText(st.Gone), app.ItOrThem(len(st.Gone)))
 	}
