@@ -37,6 +37,7 @@ type PulledLog struct {
 	Seq     uint64    `json:"seq"`     // of the newest commit
 	Commits int       `json:"commits"` // how many there are
 	Fork    uint64    `json:"fork"`    // of the newest commit that this store's own log has, too; 0: none
+	Whole   bool      `json:"whole"`   // the store has all objects that its checkpoints need
 	Newer   int       `json:"newer"`   // checkpoints behind that, safety ones apart
 	Newest  time.Time `json:"newest"`  // when the newest checkpoint was taken
 	Pulled  time.Time `json:"pulled"`  // when something of it was pulled last

@@ -26,7 +26,7 @@ func (u *pulling) log(ctx context.Context, t tip) (*PulledLog, error) {
 		u.have = slices.DeleteFunc(u.have, func(h project.PulledLog) bool { return h.Dir == l.Dir })
 		l.End, known = "", false
 	}
-	if known && !u.o.Check && l.End == t.end.id() {
+	if known && l.Whole && !u.o.Check && l.End == t.end.id() {
 		return nil, nil
 	}
 	b := base{id: noParent}
@@ -51,7 +51,10 @@ func (u *pulling) log(ctx context.Context, t tip) (*PulledLog, error) {
 		return nil, err
 	}
 	err = w.receive(ctx, path, b)
-	if errors.As(err, new(*lacksError)) || err == nil && !w.complete(ctx) {
+	if err == nil {
+		w.l.Whole = w.complete(ctx)
+	}
+	if errors.As(err, new(*lacksError)) || err == nil && !w.l.Whole {
 		err = w.again(ctx, t)
 	}
 	err = errors.Join(err, w.finish(ctx), w.commits.Close())

@@ -123,6 +123,7 @@ func (w *pulledLog) add(ctx context.Context, all []cas.Commit, end string, last 
 	if last >= w.l.Seq {
 		w.l.End, w.l.Seq = end, last
 	}
+	w.l.Whole = false // until that was looked at
 	w.l.Pulled = w.p.Env.Time().UTC()
 	return w.p.WritePulled(w.l)
 }
@@ -340,7 +341,10 @@ func (w *pulledLog) again(ctx context.Context, t tip) error {
 	if err == nil {
 		err = w.receive(ctx, path, base{id: noParent})
 	}
-	if err == nil && !w.complete(ctx) {
+	if err == nil {
+		w.l.Whole = w.complete(ctx)
+	}
+	if err == nil && !w.l.Whole {
 		err = &BadObjectError{t.end.String(), "objects that its checkpoints need are not in the remote"}
 	}
 	return err
