@@ -4,6 +4,7 @@ import (
 	"context"
 
 	_ "embed"
+	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
@@ -274,10 +275,12 @@ func (c *completer) argument() {
 	case name == "remote" && n == 0:
 		c.offer("add", "make a remote, or join one")
 		c.offer("remove", "forget a remote of this project")
+		c.offer("check", "is what was pushed there and whole")
+		c.offer("gc", "remove from the place what nothing needs")
 		c.offer("key", "print the key that reads it")
 	case name == "remote" && n == 2 && c.args[0] == "add":
 		c.remotesOfGit()
-	case (name == "push" || name == "pull") && n == 0, name == "remote" && n == 1 && (c.args[0] == "remove" || c.args[0] == "key"):
+	case (name == "push" || name == "pull") && n == 0, name == "remote" && n == 1 && slices.Contains([]string{"remove", "key", "check", "gc"}, c.args[0]):
 		c.remotes()
 	case name == "completion" && n == 0:
 		c.words("bash", "zsh", "fish")

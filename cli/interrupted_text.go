@@ -43,6 +43,8 @@ func interruptedText(command string, err error) string {
 		return "what was not sent yet goes with the next push"
 	case "pull":
 		return "what has come so far is here; the next pull fetches the rest"
+	case "remote":
+		return "what remote gc did not remove yet goes with the next one"
 	case "clone":
 		return "nothing was made"
 	case "repair":

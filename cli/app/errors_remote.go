@@ -42,6 +42,9 @@ func explainRemote(err error, f *Failure) bool {
 	case is[*remote.KeyError](err, f, ExitRefused, "on a machine that has the key: rewind remote key; here: set $"+remote.KeyVariable+", or clone --key FILE, or remote add --without-key"):
 	case is[*remote.NotEmptyError](err, f, ExitRefused, "name a directory that does not exist"):
 	case is[*remote.EmptyRemoteError](err, f, ExitNotFound, "on the machine that has the project: rewind push"):
+	case is[*remote.UnsureError](err, f, ExitDamaged, "rewind remote check names what is missing; a log that is lost goes with: rewind remote gc --log ID"):
+	case is[*remote.OwnLogError](err, f, ExitRefused, "to begin anew: rewind remote remove, and delete what is there"):
+	case is[*remote.NoPolicyError](err, f, ExitUsage, "a directory has permissions instead"):
 	case is[*remote.GapError](err, f, ExitDamaged, "a listing can lag behind: try again in a minute"):
 	case is[*remote.BadObjectError](err, f, ExitDamaged, "something in the remote was changed or is damaged"):
 	case is[*remote.FutureError](err, f, ExitFailed, "install a newer rewind"):

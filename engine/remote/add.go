@@ -29,7 +29,8 @@ type AddOptions struct {
 // Added is what Add did.
 type Added struct {
 	*Remote
-	New bool         // the place held nothing: it is a new remote
+	New bool // the place held nothing: it is a new remote
+	Can bucket.Capabilities
 	Key *keyring.Key // of the remote; nil where this account does not have it: it can push, and read nothing
 }
 
@@ -70,7 +71,14 @@ func Add(ctx context.Context, p *project.Project, o AddOptions) (*Added, error) 
 	if err != nil {
 		return nil, err
 	}
-	done := &Added{Remote: newRemote(p, o.Name, Config{})}
+	if can.Conditional { // the credentials may allow nothing else
+		place := options(p.Env)
+		place.Conditional = true
+		if b, err = open(o.URL, place); err != nil {
+			return nil, err
+		}
+	}
+	done := &Added{Remote: newRemote(p, o.Name, Config{}), Can: can}
 	a, err := describe(ctx, b, o.URL)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -104,6 +104,15 @@ func history(t *testing.T, p *project.Project) (all []string) {
 // holds clones a log, and checks that the clone has all that m has, byte for byte.
 func (m *machine) holds(b *faultbucket.Bucket, key, log string) {
 	m.t.Helper()
+	p := m.open()
+	want := history(m.t, p)
+	p.Close()
+	m.holdsThese(b, key, log, want)
+}
+
+// holdsThese clones a log, and checks that the clone has these checkpoints.
+func (m *machine) holdsThese(b *faultbucket.Bucket, key, log string, want []string) {
+	m.t.Helper()
 	defer remote.OpenAs(b.Fork())()
 	other := &machine{m.t, filepath.Join(m.t.TempDir(), "clone"), m.t.TempDir(), m.now}
 	done, err := remote.Clone(m.t.Context(), remote.CloneOptions{OpenOptions: other.options(), URL: "s3://fault/x", Dir: other.dir, Name: "origin", Key: key, Log: log})
@@ -111,9 +120,7 @@ func (m *machine) holds(b *faultbucket.Bucket, key, log string) {
 		m.t.Fatalf("clone of log %s: %v", log, err)
 	}
 	defer done.Project.Close()
-	p := m.open()
-	defer p.Close()
-	want, got := history(m.t, p), history(m.t, done.Project)
+	got := history(m.t, done.Project)
 	has := map[string]bool{}
 	for _, c := range got {
 		has[c] = true

@@ -220,7 +220,8 @@ func (u *pushing) settleWriter(ctx context.Context, check bool) error {
 		return nil
 	}
 	store := u.p.ID.String()
-	if u.m.Store == store {
+	same := u.m.Store == store
+	if same || check {
 		now, boot := u.p.Env.Time(), u.p.Env.BootTime()
 		age := now.Sub(u.m.Time)
 		if age >= 0 && age < quiet && boot.Sub(u.m.Boot).Abs() < time.Second && !check {
@@ -234,7 +235,7 @@ func (u *pushing) settleWriter(ctx context.Context, check bool) error {
 			u.done.Lost = true
 			u.newWriter()
 			return nil
-		case !ahead:
+		case same && !ahead:
 			return u.sameLog()
 		}
 	}

@@ -27,8 +27,10 @@ type survey struct {
 // surveyed is a segment, wherever it was found.
 type surveyed struct {
 	segmentName
-	packs []string // names of the packs that its commits need
-	read  bool
+	packs   []string // names of the packs that its commits need
+	machine string   // in the first segment of a writer
+	signed  bool
+	read    bool
 }
 
 // MissingPackError: a segment names a pack that is not there, or is not whole.
@@ -41,8 +43,16 @@ func (e *MissingPackError) Error() string {
 // survey asks the remote whether it is the one that this store knows, and reads all of its segments. The time is that of an object that is put for it: by the
 // same clock as all others, so that neither the clock of this machine counts nor that of another one.
 func (r *Remote) survey(ctx context.Context, b bucket.Bucket) (*survey, error) {
-	s := &survey{reader: &reader{b: b}, objects: map[string]bucket.Object{}, whole: map[segmentName][]string{}, known: map[string]surveyed{}, gaps: map[string]error{}}
-	s.requests++
+	k, err := r.Key()
+	if err != nil {
+		return nil, err
+	}
+	return r.surveyWith(ctx, b, keyring.Keys{k})
+}
+
+// surveyWith is survey with these keys; without any, it is not known what segments name.
+func (r *Remote) surveyWith(ctx context.Context, b bucket.Bucket, keys keyring.Keys) (*survey, error) {
+	s := &survey{reader: &reader{b: b, keys: keys, requests: 1}, objects: map[string]bucket.Object{}, whole: map[segmentName][]string{}, known: map[string]surveyed{}, gaps: map[string]error{}}
 	a, err := describe(ctx, b, r.URL)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && a.ID != r.ID {
 		return nil, &GoneError{r.URL}
@@ -50,11 +60,6 @@ func (r *Remote) survey(ctx context.Context, b bucket.Bucket) (*survey, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := keyOf(r.p.Env, a.ID, a.Recipient)
-	if err != nil {
-		return nil, err
-	}
-	s.keys = keyring.Keys{k}
 	if err := s.list(ctx, r.URL); err != nil {
 		return nil, err
 	}
@@ -181,10 +186,12 @@ func (s *survey) learn(one sealedSegment) {
 		return
 	}
 	found := surveyed{segmentName: one.segmentName}
-	if one.sealed != nil {
+	if one.sealed != nil && len(s.keys) == 0 {
+		found.read = true
+	} else if one.sealed != nil {
 		o, err := s.open(one.String(), one.sealed)
 		if s.note(err) == nil && err == nil {
-			found.read = true
+			found.read, found.machine, found.signed = true, o.head.Machine, o.head.signed(o.bundle)
 			for _, p := range o.head.Packs {
 				stamp, _ := parseStamp(p)
 				found.packs = append(found.packs, stamp.packName())

@@ -13,10 +13,11 @@ import (
 
 // NewRemote makes the command that adds, lists and removes remotes.
 func NewRemote() *app.Command {
-	var precious, manual, withoutKey bool
+	var precious, manual, withoutKey, policy bool
+	var collect remote.GCOptions
 	return &app.Command{
 		Name:  "remote",
-		Usage: "[add NAME URL | remove NAME | key [NAME]] [--precious] [--manual] [--without-key]",
+		Usage: "[add NAME URL | remove NAME | key [NAME] | check [NAME] | gc [NAME]] [--precious] [--manual] [--without-key] [--policy] [--log ID] [--dry-run]",
 		Short: "keep checkpoints in a bucket or directory outside this machine",
 		Long: "Lists the remotes of the project, with what was not pushed to them yet. add makes a\n" +
 			"remote, or joins one that another machine has made. From then on each save is followed\n" +
@@ -28,6 +29,12 @@ func NewRemote() *app.Command {
 			"--without-key, and read nothing. The content of precious files (ignored by git but\n" +
 			"captured, such as .env) stays here without --precious. remove only forgets the remote:\n" +
 			"what was pushed stays there, and the key here.\n\n" +
+			"check asks the place whether all that was pushed is there and whole, and what these\n" +
+			"credentials can do to it; with --policy it prints a policy for a bucket, with which a\n" +
+			"machine can push, and neither overwrite nor delete. gc removes what nothing needs any\n" +
+			"more: small objects a day after they were merged, and what no push names a week after\n" +
+			"gc found it for the first time. It needs the key, and the right to delete. With --log ID\n" +
+			"it also removes the log of a machine that is gone, but for what another one continues.\n\n" +
 			"URL is one of\n" +
 			"  s3://BUCKET/PREFIX   any S3-compatible store, with the usual credentials;\n" +
 			"                       ?endpoint=URL and ?region=NAME can follow\n" +
@@ -38,14 +45,20 @@ func NewRemote() *app.Command {
 			{Line: "rewind remote add origin s3://backups/project", Does: "make a remote, and print its key"},
 			{Line: "rewind remote add nas /mnt/nas/project", Does: "in a directory"},
 			{Line: "rewind remote add origin git:origin", Does: "where git pushes to, in refs that no branch shows"},
+			{Line: "rewind remote check", Does: "is all there and whole, and who could damage it"},
+			{Line: "rewind remote gc --dry-run", Does: "what it would remove"},
 			{Line: "rewind remote", Does: "the remotes, and what waits for a push"},
 		},
-		Answers: app.Answers{"remote": remotesView{}, "remote-add": addedView{}, "remote-key": keyView{}},
+		Answers: app.Answers{"remote": remotesView{}, "remote-add": addedView{}, "remote-key": keyView{},
+			"remote-check": checkedView{}, "remote-gc": collectedView{}},
 		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused, app.ExitUnreachable},
 		MaxArgs: 3,
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&withoutKey, "without-key", false, "with add: join a remote whose key is not here, to push only")
 			f.BoolVar(&manual, "manual", false, "with add: only rewind push sends something")
+			f.BoolVar(&policy, "policy", false, "with check: print a policy for a bucket")
+			f.StringVar(&collect.Log, "log", "", "with gc: remove the log with this `ID`, too")
+			f.BoolVar(&collect.DryRun, "dry-run", false, "with gc: remove nothing")
 			f.BoolVar(&precious, "precious", false, "with add: precious files are pushed, too")
 		},
 		Run: func(ctx context.Context, c *app.Call) error {
@@ -53,7 +66,7 @@ func NewRemote() *app.Command {
 			if len(c.Args) > 0 {
 				verb = c.Args[0]
 			}
-			takes := map[string][2]int{"list": {0, 0}, "add": {2, 2}, "remove": {1, 1}, "key": {0, 1}}
+			takes := map[string][2]int{"list": {0, 0}, "add": {2, 2}, "remove": {1, 1}, "key": {0, 1}, "check": {0, 1}, "gc": {0, 1}}
 			n, known := takes[verb]
 			given := max(0, len(c.Args)-1)
 			switch {
@@ -63,12 +76,20 @@ func NewRemote() *app.Command {
 				return &app.UsageError{Msg: "wrong number of arguments for remote " + verb, Hint: "rewind remote " + c.Cmd.Usage}
 			case (precious || manual || withoutKey) && verb != "add":
 				return &app.UsageError{Msg: "--precious, --manual and --without-key go with add", Hint: "rewind remote add NAME URL"}
+			case policy && verb != "check":
+				return &app.UsageError{Msg: "--policy goes with check", Hint: "rewind remote check --policy"}
+			case (collect.Log != "" || collect.DryRun) && verb != "gc":
+				return &app.UsageError{Msg: "--log and --dry-run go with gc", Hint: "rewind remote gc --dry-run"}
 			}
 			p, err := c.Open(ctx)
 			if err != nil {
 				return err
 			}
 			switch verb {
+			case "check":
+				return check(ctx, c, p, append(c.Args[1:], "")[0], policy)
+			case "gc":
+				return gc(ctx, c, p, append(c.Args[1:], "")[0], collect)
 			case "add":
 				return add(ctx, c, p, remote.AddOptions{Name: c.Args[1], URL: c.Args[2], Precious: precious, Manual: manual, WithoutKey: withoutKey})
 			case "remove":
@@ -99,6 +120,9 @@ func add(ctx context.Context, c *app.Call, p *project.Project, o remote.AddOptio
 			v.Key = new(done.Key.String())
 		}
 		return c.Out.Document(v)
+	}
+	if _, err := done.Policy(); err == nil && (done.Can.Overwrite || done.Can.Delete) {
+		c.Out.Hint("these credentials can overwrite or delete what is pushed; rewind remote check --policy prints a policy that prevents it")
 	}
 	if done.New {
 		c.Out.Summary("Made a remote at %s. Its key, which another machine needs to read what is pushed:", app.Escape(done.URL))
