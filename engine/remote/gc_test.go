@@ -256,9 +256,9 @@ func TestPushAfterCondemnation(t *testing.T) {
 				}
 				b.Fail = nil
 				sweep()
-				_, log, err := m.push()
-				if err != nil {
-					t.Fatal(err)
+				pushed, log, err := m.push()
+				if err != nil || pushed.Lost {
+					t.Fatalf("%+v, %v", pushed, err)
 				}
 				now = now.Add(8 * day)
 				if _, err := other.gc(remote.GCOptions{}); err != nil {

@@ -169,7 +169,7 @@ func cp(t *testing.T, from, to string) {
 // TestWhatWasPushedIsThere: whatever a push has reported, a clone has, byte for byte; where requests fail in every way, where the store
 // was copied, and where a machine comes back as a snapshot of itself, within the minute or later.
 func TestWhatWasPushedIsThere(t *testing.T) {
-	lives := 12
+	lives := 8
 	if testing.Short() {
 		lives = 3
 	}

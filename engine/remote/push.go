@@ -97,7 +97,7 @@ func (r *Remote) Push(ctx context.Context, check bool) (*Pushed, error) {
 			return u.done, err
 		}
 		if tries == 0 {
-			err = u.settleWriter(ctx, check)
+			err = u.settleWriter(ctx, check, spooled)
 		}
 		if err == nil {
 			u.holds = tries == patience
@@ -214,7 +214,8 @@ func positionText(at cas.Position) string {
 
 // settleWriter decides as whom this store pushes. A store that was copied, or put back to an earlier state with all of its machine, would
 // write a second log under one writer: it becomes a writer of its own, which continues the log where it knows it.
-func (u *pushing) settleWriter(ctx context.Context, check bool) error {
+// After a push that was interrupted it asks in any case.
+func (u *pushing) settleWriter(ctx context.Context, check, resumed bool) error {
 	if u.m.Writer == "" {
 		u.newWriter()
 		return nil
@@ -224,7 +225,7 @@ func (u *pushing) settleWriter(ctx context.Context, check bool) error {
 	if same || check {
 		now, boot := u.p.Env.Time(), u.p.Env.BootTime()
 		age := now.Sub(u.m.Time)
-		if age >= 0 && age < quiet && boot.Sub(u.m.Boot).Abs() < time.Second && !check {
+		if age >= 0 && age < quiet && boot.Sub(u.m.Boot).Abs() < time.Second && !check && !resumed {
 			return u.sameLog()
 		}
 		whole, ahead, err := u.look(ctx, check)

@@ -111,7 +111,7 @@ func (r *reader) log(ctx context.Context, pieces []piece, use func(opened) error
 		if err != nil {
 			return nil, err
 		}
-		return r.openAll(all)
+		return r.openAll(ctx, all)
 	}, func(_ int, some []opened) error {
 		for _, o := range some {
 			if err := use(o); err != nil {
@@ -122,16 +122,16 @@ func (r *reader) log(ctx context.Context, pieces []piece, use func(opened) error
 	})
 }
 
-func (r *reader) openAll(all []sealedSegment) (out []opened, err error) {
-	for _, s := range all {
-		o, err := r.open(s.String(), s.sealed)
-		if err != nil {
-			return nil, err
-		}
-		o.of = s.segmentName
+func (r *reader) openAll(ctx context.Context, all []sealedSegment) (out []opened, err error) {
+	err = inOrder(ctx, len(all), func(_ context.Context, i int) (opened, error) {
+		o, err := r.open(all[i].String(), all[i].sealed)
+		o.of = all[i].segmentName
+		return o, err
+	}, func(_ int, o opened) error {
 		out = append(out, o)
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }
 
 // atOnce is how many requests are under way.

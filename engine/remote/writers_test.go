@@ -1,0 +1,195 @@
+//go:build unix
+
+package remote_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/remote"
+	"github.com/rewind-cli/rewind/engine/remote/bucket"
+	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/internal/testkit/faultbucket"
+)
+
+// writer is a machine with a clock of its own, and what its last push reported.
+type writer struct {
+	*machine
+	ahead time.Duration // of the server's clock
+	log   string
+	has   []string
+}
+
+// TestManyWriters: several machines, with clocks an hour apart, push, merge and collect in one remote for weeks, where requests fail. What any of them
+// reported as pushed, a clone has at any time, unless its log was removed by name.
+func TestManyWriters(t *testing.T) {
+	lives := 3
+	if testing.Short() {
+		lives = 2
+	}
+	for seed := range lives {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(uint64(seed), 5))
+			server := time.Unix(1_800_000_000, 0)
+			b := faultbucket.New()
+			b.Now = func() time.Time { return server }
+			b.Conditions = faultbucket.Conditions(r.IntN(3))
+			b.Unsorted = seed%3 == 2
+			defer remote.OpenAs(b)()
+			defer small()()
+			first := server
+			writers := []*writer{{machine: initialised(t, &first)}}
+			key := writers[0].add()
+			pass := func(d time.Duration) {
+				server = server.Add(d)
+				for _, w := range writers {
+					*w.now = server.Add(w.ahead)
+				}
+			}
+			for i := range 2 {
+				w := &writer{ahead: []time.Duration{-time.Hour, time.Hour}[i]}
+				if i == 0 { // a machine of its own, which has the key
+					at := server
+					w.machine = &machine{t, t.TempDir(), writers[0].home, &at}
+					made, _, err := stores.Init(t.Context(), stores.InitOptions{OpenOptions: project.OpenOptions{Env: w.env(), Root: w.dir}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					made.Close()
+					w.save()
+					p := w.open()
+					if _, err := remote.Add(t.Context(), p, remote.AddOptions{Name: "origin", URL: "s3://fault/x"}); err != nil {
+						t.Fatal(err)
+					}
+					p.Close()
+				} else { // a clone
+					writers[0].pushes(4)
+					at := server
+					w.machine = &machine{t, filepath.Join(t.TempDir(), "clone"), writers[0].home, &at}
+					done, err := remote.Clone(t.Context(), remote.CloneOptions{OpenOptions: w.options(), URL: "s3://fault/x", Dir: w.dir, Name: "origin", Key: key})
+					if err != nil {
+						t.Fatal(err)
+					}
+					done.Project.Close()
+				}
+				writers = append(writers, w)
+			}
+			rate := 0
+			b.Fail = func(op, _ string, _ int) faultbucket.Fault {
+				if rate == 0 || r.IntN(rate) > 0 {
+					return faultbucket.None
+				}
+				faults := []faultbucket.Fault{faultbucket.Before, faultbucket.After, faultbucket.Torn}
+				if op == faultbucket.List {
+					faults = faults[:2] // half a listing without an error is for clones and pushes, which lose nothing by it
+				}
+				return faults[r.IntN(len(faults))]
+			}
+			expected := func(err error) bool {
+				var unreachable *bucket.UnreachableError
+				var bad *remote.BadObjectError
+				var unsure *remote.UnsureError
+				var own *remote.OwnLogError
+				return err == nil || errors.As(err, &unreachable) || errors.As(err, &bad) || errors.As(err, &unsure) || errors.As(err, &own)
+			}
+			collected := 0
+			for range 70 {
+				pass(time.Duration(r.IntN(100)) * time.Second)
+				w := writers[r.IntN(len(writers))]
+				switch op := r.IntN(20); {
+				case op < 12:
+					size := 200
+					if op == 0 {
+						size = 30_000
+					}
+					w.write(fmt.Sprint("f", r.IntN(3)), noise(r, size))
+					w.save()
+					rate = 8
+					done, log, err := w.push()
+					rate = 0
+					if !expected(err) {
+						t.Fatal(err)
+					}
+					if err == nil && done.Bytes > 0 {
+						p := w.open()
+						w.log, w.has = log, history(t, p)
+						p.Close()
+					}
+				case op < 15:
+					rate = 10
+					_, err := w.merge()
+					rate = 0
+					if !expected(err) {
+						t.Fatal(err)
+					}
+				case op < 18:
+					pass(time.Duration(r.IntN(5*24)) * time.Hour)
+					rate = []int{0, 40}[r.IntN(2)]
+					done, err := w.gc(remote.GCOptions{})
+					rate = 0
+					if !expected(err) {
+						t.Fatal(err)
+					}
+					if err == nil {
+						collected += done.Merged.Objects + done.Dead.Objects
+					}
+				case op < 19: // a torn object, and one that nothing needs
+					b.Overwrite(fmt.Sprintf("d/9-%032x", r.Uint64()), []byte("nothing"))
+				default:
+					v := writers[r.IntN(len(writers))]
+					if v.log == "" || v == w {
+						continue
+					}
+					_, err := w.gc(remote.GCOptions{Log: v.log})
+					var none *remote.NoLogError
+					if !expected(err) && !errors.As(err, &none) {
+						t.Fatal(err)
+					}
+					if err == nil { // the others find out when they push again
+						for _, v := range writers {
+							if v != w && !there(t, b, v.log) {
+								v.log = ""
+							}
+						}
+					}
+				}
+				for _, w := range writers {
+					if w.log != "" && r.IntN(3) == 0 {
+						w.holdsThese(b, key, w.log, w.has)
+					}
+				}
+			}
+			if collected == 0 {
+				t.Error("gc has removed nothing: nothing was tried")
+			}
+			for _, w := range writers {
+				pass(2 * time.Minute)
+				w.write("last", w.dir)
+				w.save()
+				_, log, err := w.push()
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.holds(b, key, log)
+			}
+		})
+	}
+}
+
+// there reports whether a bucket shows a log.
+func there(t *testing.T, b *faultbucket.Bucket, log string) bool {
+	t.Helper()
+	for _, name := range b.Names() {
+		parts := strings.Split(name, "-")
+		if n := len(parts); log != "" && n >= 5 && parts[n-2] == fmt.Sprint(len(b.Peek(name))) && (strings.HasPrefix(parts[n-1], log) || n == 6 && parts[3] == log) {
+			return true
+		}
+	}
+	return false
+}
