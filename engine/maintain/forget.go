@@ -30,7 +30,7 @@ type Forgotten struct {
 	// writes, or gc, finishes it, and Status says so until then.
 	Pending string
 	LivesOn []LivesOn // where the same content is kept under paths that were not forgotten
-	Present []string  // forgotten paths that the working tree has: the next save takes them again
+	Present []string  // forgotten paths that the working tree has and the rules capture: the next save takes them again
 	Still   []string  // files outside the store that hold a text, or the content of the paths: the agents' own
 	Forks   []string  // of these, conversations that a restore wrote
 	Texts   int       // places of conversations where it was marked out

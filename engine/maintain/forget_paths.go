@@ -19,7 +19,9 @@ import (
 	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -194,9 +196,15 @@ func (f *forgetter) marks() []manifest.Record { return nil }
 
 // finish finds where forgotten content lives on.
 func (f *forgetter) finish(ctx context.Context, said *LogState, result *Forgotten) error {
+	tree, err := rootfs.Open(f.p.Root())
+	if err != nil {
+		return err
+	}
+	defer tree.Close()
+	today := rules.Today(f.p, session.Kept(f.p), tree)
 	for path := range f.paths {
 		result.Paths = append(result.Paths, path)
-		if _, err := os.Lstat(filepath.Join(f.p.Root(), filepath.FromSlash(path))); !errors.Is(err, fs.ErrNotExist) && !account.IsNotDir(err) {
+		if f.comesAgain(path, today) {
 			result.Present = append(result.Present, path)
 		}
 	}
@@ -220,6 +228,19 @@ func (f *forgetter) finish(ctx context.Context, said *LogState, result *Forgotte
 	}
 	slices.SortFunc(result.LivesOn, func(a, b LivesOn) int { return slices.Compare([]byte(a.Path), []byte(b.Path)) })
 	return nil
+}
+
+// comesAgain reports whether the next save captures a path: the working tree has it, and the rules of today do not leave it
+// out. Where the file or the rules cannot be read, it may.
+func (f *forgetter) comesAgain(path string, today *rules.Scopes) bool {
+	info, err := os.Lstat(filepath.Join(f.p.Root(), filepath.FromSlash(path)))
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist) && !account.IsNotDir(err)
+	}
+	if most := f.p.Settings().MaxFileSize; most > 0 && info.Mode().IsRegular() && info.Size() > most {
+		return false
+	}
+	return today.Captures(path, info.IsDir()) || today.Failed != nil
 }
 
 // find calls found for what in a tree holds forgotten content. It notes directories without any in clean.

@@ -372,7 +372,7 @@ type forgotView struct {
 	Freed       int64            `json:"freed_bytes"`
 	Pending     bool             `json:"pending"` // bytes are still in the store
 	LivesOn     []livesOnView    `json:"lives_on"`
-	Present     []app.PathView   `json:"present"` // in the working tree
+	Present     []app.PathView   `json:"present"` // in the working tree, and not ignored
 	Texts       int              `json:"texts"`   // places that --text marked
 	Still       []string         `json:"still"`   // the agents' own files that hold it
 	Others      []otherStoreView `json:"other_stores"`
