@@ -27,6 +27,9 @@ func ReportRestoredIn(c *app.Call, done *restore.Restored, v RestoreVerb, docume
 	named(c, done)
 	if c.JSON {
 		view := ViewRestored(done)
+		if view.Git != nil && len(c.Paths) > 0 {
+			view.Git.Hint = ""
+		}
 		view.Instead = Keeps(c, done)
 		if err := c.Out.Document(document(view)); err != nil {
 			return err
@@ -175,9 +178,17 @@ func revertInstead(r *restore.RevertInstead) string {
 	return text
 }
 
-// Keeps is the command that leaves the work of others alone; "" where none is known.
+// yoursAlone reports whether nothing but the person's own changes goes: to take it back is to keep them.
+func yoursAlone(r *restore.Restored) bool {
+	n := len(r.Outside)
+	return n > 0 && r.Checkpoint.Kind != manifest.Prompt && n == len(r.Create)+len(r.Replace)+len(r.Delete)+len(r.Mode)
+}
+
+// Keeps is the command that leaves the work of others alone; "" where none is known, or needed.
 func Keeps(c *app.Call, r *restore.Restored) string {
 	switch {
+	case yoursAlone(r):
+		return ""
 	case r.Instead != nil:
 		return revertInstead(r.Instead)
 	case len(r.Own) == 0 || len(r.Own) > maxOtherPaths || c.Flags.Changed("patch"):
@@ -218,23 +229,23 @@ func OthersText(also, plain string, r *restore.Restored) (lines []string) {
 		if o.Shared { // a revert of either session's work leaves it
 			of = "that may be of"
 		}
-		lines = append(lines, fmt.Sprintf("%s %s %s %s%s:", verb, app.Plural(o.Paths, "path", "paths"), of, whose, app.Escape(strings.TrimSpace(o.Agent+" "+ShortSession(o.Session)))))
+		lines = append(lines, fmt.Sprintf("%s %s %s %s%s:", verb, app.Plural(len(r.Named(o.Files)), "path", "paths"), of, whose, app.Escape(strings.TrimSpace(o.Agent+" "+ShortSession(o.Session)))))
 		for _, t := range app.FirstN(o.Turns, maxOtherTurns) {
 			text := "  "
 			if t.Prompt != "" {
 				text += rows.Quoted(app.FirstLine(t.Prompt)) + ": "
 			}
-			lines = append(lines, text+somePaths(t.Files, maxOtherPaths))
+			lines = append(lines, text+somePaths(r.Named(t.Files), maxOtherPaths))
 		}
 		if n := len(o.Turns) - maxOtherTurns; n > 0 {
 			lines = append(lines, fmt.Sprintf("  and %s more", app.Plural(n, "prompt", "prompts")))
 		}
 	}
-	if n := len(r.Outside); n > 0 {
-		if r.Checkpoint.Kind != manifest.Prompt && n == len(r.Create)+len(r.Replace)+len(r.Delete)+len(r.Mode) {
+	if len(r.Outside) > 0 {
+		if yoursAlone(r) {
 			verb = plain
 		}
-		lines = append(lines, fmt.Sprintf("%s %s that you, or something outside this project's sessions, changed: %s", verb, app.Plural(n, "path", "paths"), somePaths(r.Outside, maxOtherPaths)))
+		lines = append(lines, fmt.Sprintf("%s %s that you, or something outside this project's sessions, changed: %s", verb, app.Plural(len(r.Named(r.Outside)), "path", "paths"), somePaths(r.Named(r.Outside), maxOtherPaths)))
 	}
 	return append(lines, NestedText(r)...)
 }

@@ -241,7 +241,7 @@ func (r *Run) stepsOf(past *past, op manifest.Operation) (steps []undoStep, err 
 		return nil, err
 	}
 	known := safety.ID != (manifest.CheckpointID{}) // else it was collected, and its rules are not known
-	if known && !takesBack {
+	if known && op.Kind == manifest.OpUndoRestore { // its state is the safety checkpoint of what it took back
 		if saved, err := past.follows(op.After); err != nil || saved {
 			return nil, err // the checkpoint is the better name for the same
 		}
