@@ -36,12 +36,16 @@ func sessionOf(ctx context.Context, c *app.Call, p *project.Project, spec string
 }
 
 // resume runs the command that opens a session: in a new window inside tmux,
-// else here, in the place of this command.
+// else here, in the place of this command. How the agent ends is no matter of the
+// restore, which is done and reported: it is a warning.
 func resume(ctx context.Context, c *app.Call, m *conversation.Moved) error {
 	if m == nil || m.Resume == "" {
 		return nil
 	}
 	c.Close() // the agent's hooks want the store
+	if err := c.Out.Buf.Flush(); err != nil {
+		return &app.OutputError{Err: err}
+	}
 	var cmd *exec.Cmd
 	switch {
 	case c.Env.Getenv("TMUX") != "":
@@ -62,7 +66,8 @@ func resume(ctx context.Context, c *app.Call, m *conversation.Moved) error {
 		}
 	}
 	if err := cmd.Run(); err != nil {
-		return app.Hinted(err, "open it yourself: "+m.Resume)
+		c.Out.Warn("the command that opens the conversation ended with an error: %v", err)
+		c.Out.Hint("open it yourself: %s", m.Resume)
 	}
 	return nil
 }
