@@ -15,6 +15,14 @@ import (
 // OwnersOf are the authors of each path of a row, or of what is between it and another; nil for what is damaged, and for a
 // working tree that could not be looked at.
 func (s *Source) OwnersOf(ctx context.Context, r *timeline.Row, other string) (rows.Owned, error) {
+	steps, err := s.stepsOf(ctx, r, other)
+	if steps == nil {
+		return nil, err
+	}
+	return rows.OwnedOf(steps), err
+}
+
+func (s *Source) stepsOf(ctx context.Context, r *timeline.Row, other string) (map[string][]attribution.Step, error) {
 	if other == "" && (r.To == nil || r.Kind == timeline.Operation) {
 		return nil, nil
 	}
@@ -66,7 +74,7 @@ func (s *Source) OwnersOf(ctx context.Context, r *timeline.Row, other string) (r
 	if project.IsDamage(err) {
 		return nil, nil
 	}
-	return rows.OwnedOf(steps), err
+	return steps, err
 }
 
 // OthersInRow says who made the changes that a row shows and its turn did not make: a sentence for each.
@@ -75,7 +83,7 @@ func (s *Source) OthersInRow(ctx context.Context, r *timeline.Row) (facts []stri
 		if part == nil {
 			continue
 		}
-		whose, err := s.OwnersOf(ctx, part, "")
+		steps, err := s.stepsOf(ctx, part, "")
 		if err != nil {
 			return nil, err
 		}
@@ -83,8 +91,11 @@ func (s *Source) OthersInRow(ctx context.Context, r *timeline.Row) (facts []stri
 		if part != r {
 			where = "after this turn"
 		}
-		counts, among := rows.OwnerCounts(whose, nil, r.Session)
+		counts, among := rows.OwnerCounts(rows.OwnedOf(rows.Counted(steps)), nil, r.Session)
 		delete(counts, rows.WorkName(&attribution.Work{Agent: r.Agent, Session: r.Session}, nil, among))
+		if part.Kind == timeline.Manual { // a save is the person's, also beside a session
+			delete(counts, rows.OwnerYou)
+		}
 		for _, name := range slices.Sorted(maps.Keys(counts)) {
 			by := "by " + name
 			if name == rows.OwnerShared {

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,6 +30,37 @@ func OwnedOf(steps map[string][]attribution.Step) Owned {
 
 // RowOwned says it of a row's own changes; nil where they are not known, and of an operation.
 func RowOwned(a *attribution.Attribution, r *timeline.Row) (Owned, error) {
+	steps, err := rowSteps(a, r)
+	if steps == nil {
+		return nil, err
+	}
+	return OwnedOf(steps), err
+}
+
+// RowCounted is RowOwned of the paths alone that Row.Count counts: a directory that comes with its files is none of them, nor
+// is what came and went.
+func RowCounted(a *attribution.Attribution, r *timeline.Row) (Owned, error) {
+	steps, err := rowSteps(a, r)
+	if steps == nil {
+		return nil, err
+	}
+	return OwnedOf(Counted(steps)), err
+}
+
+// Counted removes from steps, which it returns, the paths whose change no list counts.
+func Counted(steps map[string][]attribution.Step) map[string][]attribution.Step {
+	maps.DeleteFunc(steps, func(_ string, list []attribution.Step) bool {
+		from, to := list[0].From.Entry, list[len(list)-1].To.Entry
+		var n timeline.Counts
+		if from != nil || to != nil {
+			n.Count(manifest.Change{Old: from, New: to})
+		}
+		return n.None()
+	})
+	return steps
+}
+
+func rowSteps(a *attribution.Attribution, r *timeline.Row) (map[string][]attribution.Step, error) {
 	if r == nil || r.To == nil || r.Kind == timeline.Operation {
 		return nil, nil
 	}
@@ -42,8 +74,7 @@ func RowOwned(a *attribution.Attribution, r *timeline.Row) (Owned, error) {
 	if to == 0 { // what an operation found
 		return nil, nil
 	}
-	steps, err := a.Between(from, to)
-	return OwnedOf(steps), err
+	return a.Between(from, to)
 }
 
 // ownerView says who changed a path.

@@ -53,7 +53,7 @@ func (l *listing) owners(ctx context.Context) (map[*timeline.Row]rows.Owned, err
 	err = a.Ask(func() error {
 		for _, r := range l.rows[:min(len(l.rows), maxOwned)] {
 			for _, r := range []*timeline.Row{r, r.Then} {
-				owned, err := rows.RowOwned(a, r)
+				owned, err := rows.RowCounted(a, r)
 				if project.IsDamage(err) {
 					continue // verify tells of that
 				} else if err != nil {
@@ -80,6 +80,9 @@ func othersIn(r *timeline.Row, all rows.Owned, whose map[rows.AgentSession]strin
 		mine = rows.WorkName(&attribution.Work{Agent: r.Agent, Session: r.Session}, whose, among)
 	}
 	delete(counts, mine)
+	if r.Kind == timeline.Manual { // a save is the person's, also beside a session
+		delete(counts, rows.OwnerYou)
+	}
 	own := promptOf(r, all)
 	for _, o := range all {
 		name := ""
