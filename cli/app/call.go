@@ -186,7 +186,10 @@ func (c *Call) Resolve(ctx context.Context, p *project.Project, spec string) (pr
 		}
 		return l, c.orPath(spec, err)
 	}
-	n, _ := conversation.PromptNumber(spec)
+	n, ok := conversation.PromptNumber(spec)
+	if !ok && strings.Contains(spec, ":") { // prompt~N:PATH: of which session is a matter of prompt~N alone
+		return project.Listed{}, c.orPath(spec, &project.NoCheckpointError{Spec: spec})
+	}
 	s, err := c.ChooseSessionWith(ctx, p, n)
 	if err != nil {
 		return project.Listed{}, err
@@ -199,11 +202,21 @@ func (c *Call) orPath(spec string, err error) error {
 	if !errors.As(err, new(*project.NoCheckpointError)) || spec == "" {
 		return err
 	}
+	verb := c.Cmd.Name
+	if a, b, ok := strings.Cut(spec, ".."); ok && verb == "diff" && a != "" && strings.Trim(b, ".") != "" { // as in git
+		return Hinted(err, "rewind diff "+ShellQuote(a)+" "+ShellQuote(strings.TrimPrefix(b, ".")))
+	}
+	if of, path, ok := strings.Cut(spec, ":"); ok && of != "" && path != "" && (verb == "diff" || verb == "restore") {
+		if _, ok := conversation.PromptNumber(of); !ok {
+			of = ShellQuote(of)
+		}
+		return Hinted(err, "paths go after --: rewind "+verb+" "+of+" -- "+ShellQuote(path))
+	}
 	if _, statErr := os.Lstat(filepath.Join(c.Env.Dir, spec)); statErr != nil {
 		return err
 	}
 	hint := "rewind history " + ShellQuote(spec) + " shows the checkpoints that changed it"
-	switch c.Cmd.Name {
+	switch verb {
 	case "diff":
 		hint = "paths go after --: rewind diff -- " + ShellQuote(spec)
 	case "restore":

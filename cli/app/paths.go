@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/pathspec"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -83,6 +85,11 @@ func (c *Call) Completed(ctx context.Context, err error) error {
 	if typed == "" || c.Project == nil {
 		return err
 	}
+	if none != nil {
+		if ignored := c.leftOut(ctx, typed); ignored != nil {
+			return Hinted(fmt.Errorf("%w: %s is %s", err, Escape(ignored.Path), Escape(ignored.Reason)), "rewind show last --coverage lists what no checkpoint has")
+		}
+	}
 	base, berr := RootPath(c.Project.Root(), c.Env.Dir, ".")
 	path, ok := strings.CutPrefix(typed, base+"/")
 	if berr != nil || base == "" || !ok {
@@ -96,6 +103,25 @@ func (c *Call) Completed(ctx context.Context, err error) error {
 		return err
 	}
 	return Hinted(err, "paths are relative to the working directory: "+ShellQuote(path)+" of the project is "+ShellQuote(filepath.ToSlash(here))+" here")
+}
+
+// leftOut finds the rule for which the newest checkpoint is without a path, or without a directory that it is in; nil for none.
+func (c *Call) leftOut(ctx context.Context, path string) *problem.Problem {
+	l, err := inspect.Resolve(ctx, c.Project, "last")
+	if err != nil {
+		return nil
+	}
+	problems, err := c.Project.Coverage(l.Coverage)
+	if err != nil {
+		return nil
+	}
+	i := slices.IndexFunc(problems, func(p problem.Problem) bool {
+		return p.Code == problem.Ignored && p.Path != "" && (path == p.Path || strings.HasPrefix(path, p.Path+"/"))
+	})
+	if i < 0 {
+		return nil
+	}
+	return &problems[i]
 }
 
 func HasSlash(arg string) bool { return strings.ContainsRune(filepath.ToSlash(arg), '/') }

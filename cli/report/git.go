@@ -75,7 +75,7 @@ func WarnGit(c *app.Call, r *restore.Restored, ahead bool) {
 		return
 	}
 	c.Out.Warn("%s", text)
-	if hint != "" {
+	if hint != "" && len(c.Paths) == 0 { // it moves the whole branch: no help for some paths
 		c.Out.Hint("%s", hint)
 	}
 }
