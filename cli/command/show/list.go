@@ -105,16 +105,20 @@ func runList(ctx context.Context, c *app.Call, o listFlags) error {
 	if err != nil {
 		return err
 	}
-	p, err := c.Open(ctx)
-	if err != nil {
-		return err
-	}
+	pulled := ""
 	if len(c.Args) > 0 {
 		of, rest, ok := inspect.CutLog(c.Args[0])
 		if !ok || rest != "" {
 			return &app.UsageError{Msg: "unexpected argument " + app.Quote(c.Args[0]), Hint: strayListed(c.Args[0])}
 		}
-		if p, err = p.ViewOf(of); err != nil {
+		pulled = of
+	}
+	p, err := c.Open(ctx)
+	if err != nil {
+		return err
+	}
+	if pulled != "" {
+		if p, err = p.ViewOf(pulled); err != nil {
 			return err
 		}
 	}
