@@ -21,7 +21,6 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/engine/rules"
-	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -201,7 +200,7 @@ func (f *forgetter) finish(ctx context.Context, said *LogState, result *Forgotte
 		return err
 	}
 	defer tree.Close()
-	today := rules.Today(f.p, session.Kept(f.p), tree)
+	today := rules.Today(f.p, nil, tree) // no checkpoint has the directories of agents' sessions, which the rules leave out too
 	for path := range f.paths {
 		result.Paths = append(result.Paths, path)
 		if f.comesAgain(path, today) {
