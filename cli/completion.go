@@ -277,10 +277,15 @@ func (c *completer) argument() {
 		c.offer("remove", "forget a remote of this project")
 		c.offer("check", "is what was pushed there and whole")
 		c.offer("gc", "remove from the place what nothing needs")
-		c.offer("key", "print the key that reads it")
+		c.offer("key", "print the key that reads it, seal it for others, rotate it")
 	case name == "remote" && n == 2 && c.args[0] == "add":
 		c.remotesOfGit()
-	case (name == "push" || name == "pull") && n == 0, name == "remote" && n == 1 && slices.Contains([]string{"remove", "key", "check", "gc"}, c.args[0]):
+	case name == "remote" && n == 1 && c.args[0] == "key":
+		c.offer("add", "seal the key for people")
+		c.offer("remove", "seal the next key for them no longer")
+		c.offer("rotate", "make a new key for what is pushed from now on")
+		c.remotes()
+	case (name == "push" || name == "pull") && n == 0, name == "remote" && n == 1 && slices.Contains([]string{"remove", "check", "gc"}, c.args[0]):
 		c.remotes()
 	case name == "completion" && n == 0:
 		c.words("bash", "zsh", "fish")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/remote"
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
+	"github.com/rewind-cli/rewind/engine/remote/keyring"
 )
 
 // explainRemote says what is wrong with a remote; false: it is none of that.
@@ -15,6 +16,9 @@ func explainRemote(err error, f *Failure) bool {
 		denied  *bucket.DeniedError
 		address *bucket.URLError
 		log     *remote.NoLogError
+		key     *remote.KeyError
+		rival   *remote.RivalError
+		person  *remote.NoPersonError
 	)
 	switch {
 	case errors.As(err, &missing):
@@ -39,7 +43,18 @@ func explainRemote(err error, f *Failure) bool {
 	case is[*remote.InsideError](err, f, ExitRefused, "name a directory outside of the project"):
 	case is[*remote.UnsignedError](err, f, ExitRefused, "if you know who pushed it: --log takes it; another one may be older, and signed"):
 	case is[*remote.TakenError](err, f, ExitRefused, "choose another name, or first: rewind remote remove NAME"):
-	case is[*remote.KeyError](err, f, ExitRefused, "on a machine that has the key: rewind remote key; here: set $"+remote.KeyVariable+", or clone --key FILE, or remote add --without-key"):
+	case errors.As(err, &key):
+		f.Code, f.Hint = ExitRefused, "on a machine that has the key: rewind remote key; here: set $"+remote.KeyVariable+", or --key FILE with clone, remote add or remote key, or remote add --without-key"
+		if len(key.For) > 0 {
+			f.Hint = "it is sealed for " + strings.Join(Map(key.For, func(s string) string { return Escape(keyring.Short(s)) }), ", ") + ": --key FILE with the private key of one of these, as ~/.ssh/id_ed25519, or --passphrase; or " + f.Hint
+		}
+	case errors.As(err, &rival):
+		f.Code, f.Hint = ExitBusy, "this account has that key, too: it pushes for it from now on"
+		if !rival.Opened {
+			f.Hint = "rewind remote key there prints it; here: rewind remote key --key FILE"
+		}
+	case errors.As(err, &person):
+		f.Code, f.Hint = ExitNotFound, "rewind remote key shows for whom it is"
 	case is[*remote.NotEmptyError](err, f, ExitRefused, "name a directory that does not exist"):
 	case is[*remote.EmptyRemoteError](err, f, ExitNotFound, "on the machine that has the project: rewind push"):
 	case is[*remote.UnsureError](err, f, ExitDamaged, "rewind remote check names what is missing; a log that is lost goes with: rewind remote gc --log ID"):

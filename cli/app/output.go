@@ -284,6 +284,37 @@ func (o *Output) Ask(format string, args ...any) (bool, error) {
 	return false, nil
 }
 
+// AskSecret asks for something at a terminal that is not shown as it is typed. A Ctrl-C ends the question: context.Canceled.
+func (o *Output) AskSecret(question string) ([]byte, error) {
+	o.EndProgress()
+	o.Buf.Flush()
+	f, ok := o.Stdin.(*os.File)
+	if !ok {
+		return nil, errors.New("there is no terminal to ask at")
+	}
+	was, err := term.GetState(int(f.Fd()))
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprint(o.Stderr, Escape(question))
+	defer fmt.Fprintln(o.Stderr)
+	type answer struct {
+		text []byte
+		err  error
+	}
+	got := make(chan answer, 1)
+	go func() { // it ends with the process, if nothing comes
+		text, err := term.ReadPassword(int(f.Fd()))
+		got <- answer{text, err}
+	}()
+	select {
+	case a := <-got:
+		return a.text, a.err
+	case <-o.Interrupted:
+		return nil, errors.Join(context.Canceled, term.Restore(int(f.Fd()), was))
+	}
+}
+
 // readLine reads a person's answer. A Ctrl-C ends the question: context.Canceled.
 func (o *Output) readLine() (string, error) {
 	return o.ReadLineFrom(bufio.NewReader(o.Stdin))

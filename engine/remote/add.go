@@ -24,6 +24,7 @@ type AddOptions struct {
 	Manual    bool // nothing is pushed by itself
 	// WithoutKey joins a remote also where this account does not have its key: it can push then, and read nothing.
 	WithoutKey bool
+	Key        GivenKey // of a remote that is joined; the zero value: what this account has
 }
 
 // Added is what Add did.
@@ -79,6 +80,7 @@ func Add(ctx context.Context, p *project.Project, o AddOptions) (*Added, error) 
 		}
 	}
 	done := &Added{Remote: newRemote(p, o.Name, Config{}), Can: can}
+	var keys unlocked
 	a, err := describe(ctx, b, o.URL)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -88,18 +90,19 @@ func Add(ctx context.Context, p *project.Project, o AddOptions) (*Added, error) 
 	case err != nil:
 		return nil, err
 	default:
-		k, err := keyOf(p.Env, a.ID, a.Recipient)
+		keys, err = unlock(ctx, b, p.Env, a, o.Key, nil)
 		var none *KeyError
 		switch {
 		case err == nil:
-			done.Key = &k
+			done.Key = new(keys.Current())
 		case !errors.As(err, &none) || !none.Missing || !o.WithoutKey:
 			return nil, err
 		}
 	}
 	done.Config = Config{URL: o.URL, ID: a.ID, Recipient: a.Recipient, Precious: o.Precious, Manual: o.Manual, Conditional: can.Conditional}
+	keys.config(&done.Config)
 	if done.Key != nil {
-		if err := keepKeys(p.Env, a.ID, keyring.Keys{*done.Key}); err != nil {
+		if err := keepKeys(p.Env, a.ID, keys.Keys, o.Key.File); err != nil {
 			return nil, err
 		}
 	}
@@ -165,7 +168,7 @@ func (d *Added) make(ctx context.Context, b bucket.Bucket) (about, error) {
 		return about{}, err
 	}
 	a := about{Format: format, ID: account.NewStoreID().String(), Recipient: k.Recipient()}
-	if err := keepKeys(d.p.Env, a.ID, keyring.Keys{k}); err != nil {
+	if err := keepKeys(d.p.Env, a.ID, keyring.Keys{k}, ""); err != nil {
 		return a, err
 	}
 	data, err := json.MarshalIndent(a, "", "  ")

@@ -3,7 +3,6 @@ package remote
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -42,15 +41,11 @@ func (r *Remote) Check(ctx context.Context) (*Checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.survey(ctx, b)
-	var none *KeyError
-	if errors.As(err, &none) {
-		s, err = r.surveyWith(ctx, b, nil)
-	}
+	s, err := r.survey(ctx, b, true)
 	if err != nil {
 		return nil, err
 	}
-	done := &Checked{Remote: r, Segments: len(s.known), Damaged: s.damaged, Read: none == nil}
+	done := &Checked{Remote: r, Segments: len(s.known), Damaged: s.damaged, Read: s.locked == nil}
 	for _, l := range s.at.logs {
 		done.Logs = append(done.Logs, s.checked(l, done.Read))
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
-	"github.com/rewind-cli/rewind/engine/remote/keyring"
 	"github.com/rewind-cli/rewind/engine/stores"
 )
 
@@ -21,9 +20,9 @@ import (
 type CloneOptions struct {
 	project.OpenOptions
 	URL  string
-	Dir  string // absolute; made if it is missing, must be empty else
-	Name string // of the remote in the new store
-	Key  string // the remote's key; "": that of KeyVariable or of the account
+	Dir  string   // absolute; made if it is missing, must be empty else
+	Name string   // of the remote in the new store
+	Key  GivenKey // the zero value: what KeyVariable or the account has
 	// Log names, by the beginning of its id, the log that it is to have, also one that was pushed without the key; "": the one that was
 	// pushed to last, and which must be signed.
 	Log string
@@ -81,27 +80,14 @@ func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Key != "" {
-		if c.keys, err = keyring.Parse(o.Key); err == nil {
-			if _, fits := c.keys.Of(a.Recipient); !fits {
-				err = errors.New("it is not the key of the remote")
-			}
-		}
-		if err != nil {
-			return nil, &KeyError{Reason: "the key that was given: " + err.Error()}
-		}
-	} else {
-		k, err := keyOf(o.Env, a.ID, a.Recipient)
-		if err != nil {
-			return nil, err
-		}
-		c.keys = keyring.Keys{k}
+	if c.keys, err = unlock(ctx, b, o.Env, a, o.Key, nil); err != nil {
+		return nil, err
 	}
 	all, err := b.List(ctx, segments)
 	if err != nil {
 		return nil, err
 	}
-	c.requests, c.at = 2, list(all)
+	c.requests, c.at = 2+c.keys.requests, list(all)
 	c.done.Torn = c.at.torn
 	if len(c.at.logs) == 0 {
 		return nil, &EmptyRemoteError{o.URL}

@@ -14,7 +14,6 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
-	"github.com/rewind-cli/rewind/engine/remote/keyring"
 )
 
 const (
@@ -23,7 +22,6 @@ const (
 	spoolName = "spool"
 	packsName = "packs.json"
 	keptName  = "git.json"
-	keySuffix = ".key"
 
 	maxConfig = 1 << 20 // bytes
 )
@@ -41,9 +39,14 @@ type Remote struct {
 type Config struct {
 	URL       string `json:"url"`
 	ID        string `json:"id"`        // of the remote: 32 hexadecimal digits
-	Recipient string `json:"recipient"` // what segments are sealed for
-	Precious  bool   `json:"precious"`  // precious files go, too
-	Manual    bool   `json:"manual"`    // only rewind push sends something there
+	Recipient string `json:"recipient"` // public half of its first key
+	// Keys are the public halves of the keys that followed the first one, each after the one before; segments are sealed for the last of all.
+	Keys []string `json:"keys,omitempty"`
+	// Newer says that a key is there that follows these, and that this account could not open.
+	Newer    bool   `json:"newer,omitempty"`
+	Ring     string `json:"ring,omitempty"` // which objects of keys the remote had when it was asked last
+	Precious bool   `json:"precious"`       // precious files go, too
+	Manual   bool   `json:"manual"`         // only rewind push sends something there
 	// Conditional says that the server was seen to refuse to overwrite an object where it is asked to.
 	Conditional bool `json:"conditional"`
 }
@@ -233,70 +236,6 @@ var open = bucket.Open
 
 func options(env account.Env) bucket.Options {
 	return bucket.Options{Getenv: env.Getenv, Home: env.Home, Dir: env.Dir}
-}
-
-// Key reads the remote's key, if this account has it. REWIND_REMOTE_KEY goes before. Error: *KeyError.
-func (r *Remote) Key() (keyring.Key, error) { return keyOf(r.p.Env, r.ID, r.Recipient) }
-
-// encrypt seals an object for the key of the remote that is in force.
-func (r *Remote) encrypt(data []byte) ([]byte, error) { return keyring.Seal(r.Recipient, data) }
-
-// KeyVariable names the variable of the environment that holds a remote's key.
-const KeyVariable = "REWIND_REMOTE_KEY"
-
-// KeyError: a remote's key is not to be had, or is another one's.
-type KeyError struct {
-	Reason  string
-	Missing bool // there is none
-}
-
-func (e *KeyError) Error() string { return e.Reason }
-
-func keyOf(env account.Env, id, recipient string) (keyring.Key, error) {
-	text, from := "", keyFile(env, id)
-	if from != "" {
-		data, err := account.ReadSmall(from, maxConfig)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return keyring.Key{}, err
-		}
-		text = string(data)
-	}
-	if text == "" {
-		text, from = env.Variable(KeyVariable), "$"+KeyVariable
-	}
-	if text == "" {
-		return keyring.Key{}, &KeyError{"this account does not have the key of the remote", true}
-	}
-	all, err := keyring.Parse(text)
-	k, fits := all.Of(recipient)
-	switch {
-	case err != nil:
-		return k, &KeyError{fmt.Sprintf("%s: %v", from, err), false}
-	case !fits:
-		return keyring.Key{}, &KeyError{fmt.Sprintf("the key in %s does not fit what the remote says of itself: it is another one's key, or somebody has changed the remote's description", from), false}
-	}
-	return k, nil
-}
-
-// keyFile is where an account keeps a remote's key; "" without a home.
-func keyFile(env account.Env, id string) string {
-	dir := env.AccountDir()
-	if dir == "" {
-		return ""
-	}
-	return filepath.Join(dir, account.RemotesName, id+keySuffix)
-}
-
-// keepKeys writes keys of a remote into the account's directory.
-func keepKeys(env account.Env, id string, keys keyring.Keys) error {
-	dir, owner, err := env.MakeAccountDir()
-	if err != nil {
-		return err
-	}
-	if err := account.MakeDir(filepath.Join(dir, account.RemotesName), owner); err != nil {
-		return err
-	}
-	return account.WriteFile(keyFile(env, id), []byte(keys.String()), owner)
 }
 
 // parseAbout reads rewind.json.

@@ -55,3 +55,6 @@ func HeldBy(b bucket.Bucket) (held []string, err error) {
 	}
 	return held, nil
 }
+
+// Settle is how long Rotate waits for others.
+var Settle = &settle

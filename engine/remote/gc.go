@@ -86,7 +86,7 @@ func (r *Remote) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.survey(ctx, b)
+	s, err := r.survey(ctx, b, false)
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +121,9 @@ func (r *Remote) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 
 // sure refuses to go on where something is missing or cannot be read, but for a log that is to be removed.
 func (g *collecting) sure(exclusive map[string]bool) error {
+	if g.locked != nil { // what that segment names is not known
+		return g.locked
+	}
 	for _, err := range g.damaged {
 		var bad *BadObjectError
 		if !errors.As(err, &bad) {

@@ -208,7 +208,7 @@ func TestPushAfterCondemnation(t *testing.T) {
 				key := m.add()
 				m.pushes(1)
 				other := &machine{t, filepath.Join(t.TempDir(), "clone"), m.home, &now}
-				done, err := remote.Clone(t.Context(), remote.CloneOptions{OpenOptions: other.options(), URL: "s3://fault/x", Dir: other.dir, Name: "origin", Key: key})
+				done, err := remote.Clone(t.Context(), remote.CloneOptions{OpenOptions: other.options(), URL: "s3://fault/x", Dir: other.dir, Name: "origin", Key: remote.GivenKey{Text: key}})
 				if err != nil {
 					t.Fatal(err)
 				}

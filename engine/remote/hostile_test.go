@@ -48,7 +48,7 @@ func TestWhatWasChangedIsRefused(t *testing.T) {
 	clone := func(b *faultbucket.Bucket) ([]string, string, error) {
 		defer remote.OpenAs(b)()
 		other := &machine{t, filepath.Join(t.TempDir(), "clone"), t.TempDir(), &now}
-		done, err := remote.Clone(t.Context(), remote.CloneOptions{OpenOptions: other.options(), URL: "s3://fault/x", Dir: other.dir, Name: "origin", Key: key})
+		done, err := remote.Clone(t.Context(), remote.CloneOptions{OpenOptions: other.options(), URL: "s3://fault/x", Dir: other.dir, Name: "origin", Key: remote.GivenKey{Text: key}})
 		if err != nil {
 			return nil, other.dir, err
 		}
@@ -131,7 +131,7 @@ func TestInterruptedClone(t *testing.T) {
 		}
 	}
 	other := &machine{t, filepath.Join(t.TempDir(), "clone"), t.TempDir(), &now}
-	o := remote.CloneOptions{OpenOptions: other.options(), URL: "s3://fault/x", Dir: other.dir, Name: "origin", Key: key}
+	o := remote.CloneOptions{OpenOptions: other.options(), URL: "s3://fault/x", Dir: other.dir, Name: "origin", Key: remote.GivenKey{Text: key}}
 	for n := 1; ; n++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		calls := 0

@@ -135,7 +135,7 @@ func TestForkInAMerge(t *testing.T) {
 	c.holds(b, key, fork)
 	clone := &machine{t, t.TempDir() + "/clone", t.TempDir(), &now}
 	var none *remote.NoLogError
-	_, err = remote.Clone(t.Context(), remote.CloneOptions{OpenOptions: clone.options(), URL: "s3://fault/x", Dir: clone.dir, Name: "origin", Key: key, Log: early})
+	_, err = remote.Clone(t.Context(), remote.CloneOptions{OpenOptions: clone.options(), URL: "s3://fault/x", Dir: clone.dir, Name: "origin", Key: remote.GivenKey{Text: key}, Log: early})
 	if !errors.As(err, &none) || len(none.Have) != 2 {
 		t.Errorf("the log of what both continue: %v", err)
 	}
@@ -167,7 +167,7 @@ func TestBadMerge(t *testing.T) {
 		drop(t, c, held)
 		clone := &machine{t, t.TempDir() + "/clone", t.TempDir(), &now}
 		restore := remote.OpenAs(c)
-		_, err = remote.Clone(t.Context(), remote.CloneOptions{OpenOptions: clone.options(), URL: "s3://fault/x", Dir: clone.dir, Name: "origin", Key: key})
+		_, err = remote.Clone(t.Context(), remote.CloneOptions{OpenOptions: clone.options(), URL: "s3://fault/x", Dir: clone.dir, Name: "origin", Key: remote.GivenKey{Text: key}})
 		restore()
 		var damaged *remote.BadObjectError
 		var gap *remote.GapError

@@ -115,7 +115,7 @@ func (m *machine) holdsThese(b *faultbucket.Bucket, key, log string, want []stri
 	m.t.Helper()
 	defer remote.OpenAs(b.Fork())()
 	other := &machine{m.t, filepath.Join(m.t.TempDir(), "clone"), m.t.TempDir(), m.now}
-	done, err := remote.Clone(m.t.Context(), remote.CloneOptions{OpenOptions: other.options(), URL: "s3://fault/x", Dir: other.dir, Name: "origin", Key: key, Log: log})
+	done, err := remote.Clone(m.t.Context(), remote.CloneOptions{OpenOptions: other.options(), URL: "s3://fault/x", Dir: other.dir, Name: "origin", Key: remote.GivenKey{Text: key}, Log: log})
 	if err != nil {
 		m.t.Fatalf("clone of log %s: %v", log, err)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
-	"github.com/rewind-cli/rewind/engine/remote/keyring"
 )
 
 // PullOptions are those of Pull.
@@ -83,12 +82,16 @@ func (r *Remote) Pull(ctx context.Context, o PullOptions) (*Pulled, error) {
 		return nil, err
 	}
 	u := &pulling{Remote: r, reader: &reader{}, o: o, done: &Pulled{Remote: r}}
-	k, err := r.Key()
-	if err != nil {
+	if _, err = r.Key(); err != nil {
 		return nil, err
 	}
-	u.keys = keyring.Keys{k}
 	if u.b, err = r.bucket(); err != nil {
+		return nil, err
+	}
+	if u.requests, err = r.lookForKey(ctx, u.b); err != nil {
+		return nil, err
+	}
+	if u.keys, err = r.known(); err != nil {
 		return nil, err
 	}
 	err = u.pull(ctx)

@@ -25,7 +25,7 @@ import (
 func clone(t *testing.T, now *time.Time, key string) *machine {
 	t.Helper()
 	m := &machine{t, filepath.Join(t.TempDir(), "clone"), t.TempDir(), now}
-	done, err := remote.Clone(t.Context(), remote.CloneOptions{OpenOptions: m.options(), URL: "s3://fault/x", Dir: m.dir, Name: "origin", Key: key})
+	done, err := remote.Clone(t.Context(), remote.CloneOptions{OpenOptions: m.options(), URL: "s3://fault/x", Dir: m.dir, Name: "origin", Key: remote.GivenKey{Text: key}})
 	if err != nil {
 		t.Fatal(err)
 	}

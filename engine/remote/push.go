@@ -29,6 +29,9 @@ type Pushed struct {
 	Moved bool
 	// Lost says that what was pushed before was no longer in the remote: all of the log was pushed again.
 	Lost bool
+	// NewKey says that the remote has got another key since, which this machine uses from now on; OldKey, that it has one that this
+	// account cannot open, so that what was pushed is sealed for the one before.
+	NewKey, OldKey bool
 }
 
 // quiet is how long after a push the next one does not ask whether another copy of the store pushed meanwhile.
@@ -189,7 +192,7 @@ func (r *Remote) notePacks(stamps []string) error {
 // the remote is asked anyway. Error: *GoneError.
 func (u *pushing) isThere(ctx context.Context, check bool) error {
 	age := u.p.Env.Time().Sub(u.m.Time)
-	if strings.HasPrefix(u.URL, "s3:") || strings.HasPrefix(u.URL, "git:") {
+	if !isDir(u.URL) {
 		if age >= 0 && age < quiet && !check {
 			return nil
 		}
@@ -199,8 +202,20 @@ func (u *pushing) isThere(ctx context.Context, check bool) error {
 	if errors.Is(err, fs.ErrNotExist) || err == nil && (a.ID != u.ID || a.Recipient != u.Recipient) {
 		return &GoneError{u.URL}
 	}
+	if err == nil && (age < 0 || age >= quiet || check) {
+		var n int
+		was := u.current()
+		n, err = u.lookForKey(ctx, u.b)
+		if !isDir(u.URL) {
+			u.done.Requests += n
+		}
+		u.done.NewKey, u.done.OldKey = u.current() != was, u.Newer
+	}
 	return err
 }
+
+// isDir reports whether a URL is that of a directory, which is asked at no cost.
+func isDir(url string) bool { return !strings.HasPrefix(url, "s3:") && !strings.HasPrefix(url, "git:") }
 
 // GoneError: the place of a remote does not hold it any more, or holds another one.
 type GoneError struct{ URL string }

@@ -10,14 +10,13 @@ import (
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
-	"github.com/rewind-cli/rewind/engine/remote/keyring"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
 // reader reads the objects of a remote.
 type reader struct {
 	b    bucket.Bucket
-	keys keyring.Keys
+	keys unlocked
 	at   *listed // nil: only single objects are read
 
 	mu       sync.Mutex
@@ -61,6 +60,9 @@ type opened struct {
 // open decrypts an object.
 func (r *reader) open(name string, sealed []byte) (o opened, err error) {
 	data, by, err := r.keys.Open(sealed)
+	if err != nil && r.keys.Newer {
+		return o, &KeyError{Reason: name + " is sealed for a newer key of the remote, which this account does not have", For: r.keys.ring.Claims()}
+	}
 	if err != nil {
 		return o, &BadObjectError{name, "the key of the remote does not open it: " + err.Error()}
 	}
@@ -250,7 +252,8 @@ func (c *cloning) fill(ctx context.Context, o CloneOptions, a about, path []piec
 func (c *cloning) join(ctx context.Context, o CloneOptions, a about, before string, newest cas.Commit, at cas.Position, got *received) error {
 	p := c.done.Project
 	r := newRemote(p, o.Name, Config{URL: absolute(p.Env, o.URL), ID: a.ID, Recipient: a.Recipient})
-	if err := keepKeys(p.Env, a.ID, c.keys); err != nil {
+	c.keys.config(&r.Config)
+	if err := keepKeys(p.Env, a.ID, c.keys.Keys, o.Key.File); err != nil {
 		return err
 	}
 	if err := r.create(ctx); err != nil {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
-	"github.com/rewind-cli/rewind/engine/remote/keyring"
 )
 
 // survey is what a look at all that a remote has found.
@@ -22,6 +21,7 @@ type survey struct {
 	known   map[string]surveyed      // segments by their ids
 	damaged []error                  // *BadObjectError, *GapError, *MissingPackError
 	gaps    map[string]error         // by the ids of logs
+	locked  error                    // *KeyError: some segment is sealed for a key that is not here
 }
 
 // surveyed is a segment, wherever it was found.
@@ -41,18 +41,10 @@ func (e *MissingPackError) Error() string {
 }
 
 // survey asks the remote whether it is the one that this store knows, and reads all of its segments. The time is that of an object that is put for it: by the
-// same clock as all others, so that neither the clock of this machine counts nor that of another one.
-func (r *Remote) survey(ctx context.Context, b bucket.Bucket) (*survey, error) {
-	k, err := r.Key()
-	if err != nil {
-		return nil, err
-	}
-	return r.surveyWith(ctx, b, keyring.Keys{k})
-}
-
-// surveyWith is survey with these keys; without any, it is not known what segments name.
-func (r *Remote) surveyWith(ctx context.Context, b bucket.Bucket, keys keyring.Keys) (*survey, error) {
-	s := &survey{reader: &reader{b: b, keys: keys, requests: 1}, objects: map[string]bucket.Object{}, whole: map[segmentName][]string{}, known: map[string]surveyed{}, gaps: map[string]error{}}
+// same clock as all others, so that neither the clock of this machine counts nor that of another one. Without its key, it is not known what segments
+// name: that is *KeyError, or with keyless no error but locked.
+func (r *Remote) survey(ctx context.Context, b bucket.Bucket, keyless bool) (*survey, error) {
+	s := &survey{reader: &reader{b: b, requests: 1}, objects: map[string]bucket.Object{}, whole: map[segmentName][]string{}, known: map[string]surveyed{}, gaps: map[string]error{}}
 	a, err := describe(ctx, b, r.URL)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && a.ID != r.ID {
 		return nil, &GoneError{r.URL}
@@ -60,6 +52,15 @@ func (r *Remote) surveyWith(ctx context.Context, b bucket.Bucket, keys keyring.K
 	if err != nil {
 		return nil, err
 	}
+	s.keys, err = unlock(ctx, b, r.p.Env, a, GivenKey{}, r.Keys)
+	var none *KeyError
+	if keyless && errors.As(err, &none) {
+		s.locked, err = none, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.requests += s.keys.requests
 	if err := s.list(ctx, r.URL); err != nil {
 		return nil, err
 	}
@@ -186,11 +187,14 @@ func (s *survey) learn(one sealedSegment) {
 		return
 	}
 	found := surveyed{segmentName: one.segmentName}
-	if one.sealed != nil && len(s.keys) == 0 {
+	if one.sealed != nil && len(s.keys.Chain.Keys) == 0 {
 		found.read = true
 	} else if one.sealed != nil {
 		o, err := s.open(one.String(), one.sealed)
-		if s.note(err) == nil && err == nil {
+		if serious := s.note(err); serious != nil {
+			s.locked = serious
+		}
+		if err == nil {
 			found.read, found.machine, found.signed = true, o.head.Machine, o.head.signed(o.bundle)
 			for _, p := range o.head.Packs {
 				stamp, _ := parseStamp(p)

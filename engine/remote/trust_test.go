@@ -53,7 +53,7 @@ func TestWhoHasTheKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := &machine{t, filepath.Join(t.TempDir(), "clone"), t.TempDir(), &now}
-	o := remote.CloneOptions{OpenOptions: other.options(), URL: "s3://fault/x", Dir: other.dir, Name: "origin", Key: key}
+	o := remote.CloneOptions{OpenOptions: other.options(), URL: "s3://fault/x", Dir: other.dir, Name: "origin", Key: remote.GivenKey{Text: key}}
 	var unsigned *remote.UnsignedError
 	if _, err := remote.Clone(t.Context(), o); !errors.As(err, &unsigned) || unsigned.Log != log {
 		t.Fatalf("a log that was not signed: %v", err)
@@ -139,7 +139,7 @@ func TestKilledClone(t *testing.T) {
 		t.Fatal(err)
 	}
 	clone := func(in *machine) error {
-		done, err := remote.Clone(t.Context(), remote.CloneOptions{OpenOptions: in.options(), URL: "s3://fault/x", Dir: in.dir, Name: "origin", Key: key})
+		done, err := remote.Clone(t.Context(), remote.CloneOptions{OpenOptions: in.options(), URL: "s3://fault/x", Dir: in.dir, Name: "origin", Key: remote.GivenKey{Text: key}})
 		if err == nil {
 			done.Project.Close()
 		}

@@ -72,7 +72,7 @@ func TestManyWriters(t *testing.T) {
 					writers[0].pushes(4)
 					at := server
 					w.machine = &machine{t, filepath.Join(t.TempDir(), "clone"), writers[0].home, &at}
-					done, err := remote.Clone(t.Context(), remote.CloneOptions{OpenOptions: w.options(), URL: "s3://fault/x", Dir: w.dir, Name: "origin", Key: key})
+					done, err := remote.Clone(t.Context(), remote.CloneOptions{OpenOptions: w.options(), URL: "s3://fault/x", Dir: w.dir, Name: "origin", Key: remote.GivenKey{Text: key}})
 					if err != nil {
 						t.Fatal(err)
 					}

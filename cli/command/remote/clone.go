@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strconv"
 
@@ -14,15 +13,18 @@ import (
 
 // NewClone makes the command that brings a remote to another machine.
 func NewClone() *app.Command {
-	var keyFile, log string
+	var log string
+	var k keyFlags
 	return &app.Command{
 		Name:  "clone",
-		Usage: "URL DIR [--key FILE] [--log ID]",
+		Usage: "URL DIR [--key FILE] [--passphrase[=FILE]] [--log ID]",
 		Short: "bring a project from a remote to this machine",
 		Long: "Makes DIR, with a store that has the checkpoints of the remote. No file of the project\n" +
 			"is written yet: rewind restore last, run there, does that. The clone pushes to the same\n" +
 			"remote. The remote's key is read from --key FILE, from $REWIND_REMOTE_KEY, or from this\n" +
-			"account if it has it. Where several machines have pushed, each its own, the clone has\n" +
+			"account if it has it. FILE can also be your own key, if rewind remote key add was given\n" +
+			"its public half: a file of age identities, or an ssh key. --passphrase asks for that of\n" +
+			"the remote, or reads it from a file. Where several machines have pushed, each its own, the clone has\n" +
 			"the log that was pushed to last; the others are named, and --log takes one of them. A\n" +
 			"log that was pushed without the key is only taken so: anybody who can write to the place\n" +
 			"can make one. Precious files are only there if they were pushed.",
@@ -34,7 +36,7 @@ func NewClone() *app.Command {
 		MinArgs: 2, MaxArgs: 2,
 		Flags: func(f *pflag.FlagSet) {
 			f.StringVar(&log, "log", "", "take the log with this `ID`")
-			f.StringVar(&keyFile, "key", "", "read the remote's key from `FILE`")
+			k.addTo(f, "the remote's key, or your own, from `FILE`", "open the remote with its passphrase, from `FILE`")
 		},
 		Run: func(ctx context.Context, c *app.Call) error {
 			o := remote.CloneOptions{OpenOptions: c.OpenOptions(), URL: c.Args[0], Dir: c.Args[1], Name: "origin", Log: log}
@@ -44,15 +46,9 @@ func NewClone() *app.Command {
 			if !filepath.IsAbs(o.Dir) {
 				o.Dir = filepath.Join(c.Env.Dir, o.Dir)
 			}
-			if keyFile != "" {
-				if !filepath.IsAbs(keyFile) {
-					keyFile = filepath.Join(c.Env.Dir, keyFile)
-				}
-				data, err := os.ReadFile(keyFile)
-				if err != nil {
-					return err
-				}
-				o.Key = string(data)
+			var err error
+			if o.Key, err = k.given(c); err != nil {
+				return err
 			}
 			done, err := remote.Clone(ctx, o)
 			if err != nil {

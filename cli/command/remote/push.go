@@ -47,13 +47,20 @@ func NewPush() *app.Command {
 			}
 			c.Out.EndProgress()
 			if c.JSON {
-				return c.Out.Document(pushedView{r.Name, done.Checkpoints, done.Bytes, done.Requests, done.Lost, done.Moved, merged.Objects})
+				return c.Out.Document(viewPushed(r.Name, done, merged.Objects))
 			}
 			if done.Moved {
 				c.Out.Warn("the log here is not the one that was pushed before: it is pushed as a log of its own, beside that one")
 			}
 			if done.Lost {
 				c.Out.Warn("the remote no longer had what was pushed before: all of it was pushed again")
+			}
+			if done.NewKey {
+				c.Out.Summary("The key of %s was rotated: what is pushed is sealed for the new one now.", r.Name)
+			}
+			if done.OldKey {
+				c.Out.Warn("the remote has a newer key, which this account does not have: what it pushes can be read with the old one")
+				c.Out.Hint("rewind remote key --key FILE opens it with a key of yours, or with the line that rewind remote key prints elsewhere")
 			}
 			if done.Bytes == 0 {
 				c.Out.Summary("%s has everything already.", r.Name)
@@ -74,4 +81,10 @@ type pushedView struct {
 	Lost        bool   `json:"lost"`   // what was pushed before was no longer there: all of it was pushed again
 	Moved       bool   `json:"moved"`  // another copy of the store had pushed: this one pushes as a writer of its own now
 	Merged      int    `json:"merged"` // small objects that were merged after it
+	NewKey      bool   `json:"new_key"`
+	OldKey      bool   `json:"old_key"`
+}
+
+func viewPushed(name string, done *remote.Pushed, merged int) pushedView {
+	return pushedView{name, done.Checkpoints, done.Bytes, done.Requests, done.Lost, done.Moved, merged, done.NewKey, done.OldKey}
 }

@@ -14,10 +14,12 @@ import (
 // NewRemote makes the command that adds, lists and removes remotes.
 func NewRemote() *app.Command {
 	var precious, manual, withoutKey, policy bool
+	var k keyFlags
 	var collect remote.GCOptions
 	return &app.Command{
-		Name:  "remote",
-		Usage: "[add NAME URL | remove NAME | key [NAME] | check [NAME] | gc [NAME]] [--precious] [--manual] [--without-key] [--policy] [--log ID] [--dry-run]",
+		Name: "remote",
+		Usage: "[add NAME URL | remove NAME] [key [NAME] | key add|remove KEY… | key rotate] [check [NAME] | gc [NAME]] " +
+			"[--precious] [--manual] [--without-key] [--key FILE] [--passphrase[=FILE]] [--rewrite] [--policy] [--log ID] [--dry-run]",
 		Short: "keep checkpoints in a bucket or directory outside this machine",
 		Long: "Lists the remotes of the project, with what was not pushed to them yet. add makes a\n" +
 			"remote, or joins one that another machine has made. From then on each save is followed\n" +
@@ -35,6 +37,12 @@ func NewRemote() *app.Command {
 			"more: small objects a day after they were merged, and what no push names a week after\n" +
 			"gc found it for the first time. It needs the key, and the right to delete. With --log ID\n" +
 			"it also removes the log of a machine that is gone, but for what another one continues.\n\n" +
+			"key add seals the remote's key for people: KEY is a public key of age or ssh, or a file\n" +
+			"of these, and --passphrase is for who knows one; they clone with --key or --passphrase.\n" +
+			"key remove has the next key be sealed for them no longer; who had the key can go on\n" +
+			"reading what it opens. key rotate makes a new key for what is pushed from now on: it\n" +
+			"opens what was pushed before, and the old one opens nothing new. --rewrite also pushes\n" +
+			"all checkpoints again for the new key, so that the old objects can be deleted.\n\n" +
 			"URL is one of\n" +
 			"  s3://BUCKET/PREFIX   any S3-compatible store, with the usual credentials;\n" +
 			"                       ?endpoint=URL and ?region=NAME can follow\n" +
@@ -49,16 +57,18 @@ func NewRemote() *app.Command {
 			{Line: "rewind remote gc --dry-run", Does: "what it would remove"},
 			{Line: "rewind remote", Does: "the remotes, and what waits for a push"},
 		},
-		Answers: app.Answers{"remote": remotesView{}, "remote-add": addedView{}, "remote-key": keyView{},
-			"remote-check": checkedView{}, "remote-gc": collectedView{}},
+		Answers: app.Answers{"remote": remotesView{}, "remote-add": addedView{}, "remote-key": keyView{}, "remote-key-people": peopleView{},
+			"remote-key-rotate": rotatedView{}, "remote-check": checkedView{}, "remote-gc": collectedView{}},
 		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused, app.ExitUnreachable},
-		MaxArgs: 3,
+		MaxArgs: maxKeys + 1,
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&withoutKey, "without-key", false, "with add: join a remote whose key is not here, to push only")
 			f.BoolVar(&manual, "manual", false, "with add: only rewind push sends something")
 			f.BoolVar(&policy, "policy", false, "with check: print a policy for a bucket")
 			f.StringVar(&collect.Log, "log", "", "with gc: remove the log with this `ID`, too")
 			f.BoolVar(&collect.DryRun, "dry-run", false, "with gc: remove nothing")
+			f.BoolVar(&k.rewrite, "rewrite", false, "with key rotate: push all again for the new key")
+			k.addTo(f, "with add and key: open the remote's key with that in `FILE`", "with add and key: the remote's passphrase, asked for or from `FILE`")
 			f.BoolVar(&precious, "precious", false, "with add: precious files are pushed, too")
 		},
 		Run: func(ctx context.Context, c *app.Call) error {
@@ -66,7 +76,7 @@ func NewRemote() *app.Command {
 			if len(c.Args) > 0 {
 				verb = c.Args[0]
 			}
-			takes := map[string][2]int{"list": {0, 0}, "add": {2, 2}, "remove": {1, 1}, "key": {0, 1}, "check": {0, 1}, "gc": {0, 1}}
+			takes := map[string][2]int{"list": {0, 0}, "add": {2, 2}, "remove": {1, 1}, "key": {0, maxKeys}, "check": {0, 1}, "gc": {0, 1}}
 			n, known := takes[verb]
 			given := max(0, len(c.Args)-1)
 			switch {
@@ -74,6 +84,8 @@ func NewRemote() *app.Command {
 				return &app.UsageError{Msg: "unknown subcommand " + app.Quote(verb) + " of remote", Hint: "rewind remote add NAME URL"}
 			case given < n[0] || given > n[1]:
 				return &app.UsageError{Msg: "wrong number of arguments for remote " + verb, Hint: "rewind remote " + c.Cmd.Usage}
+			case (k.file != "" || k.passphrase != "" || k.rewrite) && verb != "add" && verb != "key", k.rewrite && verb == "add":
+				return &app.UsageError{Msg: "--key, --passphrase and --rewrite go with key", Hint: "rewind remote key"}
 			case (precious || manual || withoutKey) && verb != "add":
 				return &app.UsageError{Msg: "--precious, --manual and --without-key go with add", Hint: "rewind remote add NAME URL"}
 			case policy && verb != "check":
@@ -91,11 +103,15 @@ func NewRemote() *app.Command {
 			case "gc":
 				return gc(ctx, c, p, append(c.Args[1:], "")[0], collect)
 			case "add":
-				return add(ctx, c, p, remote.AddOptions{Name: c.Args[1], URL: c.Args[2], Precious: precious, Manual: manual, WithoutKey: withoutKey})
+				given, err := k.given(c)
+				if err != nil {
+					return err
+				}
+				return add(ctx, c, p, remote.AddOptions{Name: c.Args[1], URL: c.Args[2], Precious: precious, Manual: manual, WithoutKey: withoutKey, Key: given})
 			case "remove":
 				return remove(ctx, c, p, c.Args[1])
 			case "key":
-				return key(c, p, append(c.Args[1:], "")[0])
+				return key(ctx, c, p, c.Args[1:], k)
 			}
 			return list(ctx, c, p)
 		},
@@ -149,26 +165,8 @@ func remove(ctx context.Context, c *app.Call, p *project.Project, name string) e
 	return nil
 }
 
-type keyView struct {
-	Remote string `json:"remote"`
-	Key    string `json:"key"`
-}
-
-func key(c *app.Call, p *project.Project, name string) error {
-	r, err := remote.Find(p, name)
-	if err != nil {
-		return err
-	}
-	k, err := r.Key()
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return c.Out.Document(keyView{r.Name, k.String()})
-	}
-	c.Out.Line("%s", k)
-	return nil
-}
+// maxKeys is how many arguments remote key takes.
+const maxKeys = 100
 
 type remotesView struct {
 	Remotes []report.RemoteView `json:"remotes"`

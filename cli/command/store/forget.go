@@ -16,6 +16,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/remote"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/manifest"
@@ -290,8 +291,15 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 			c.Out.Summary("%s what was pulled of %s, which may contain it: rewind pull fetches it again.", app.Did(done.DryRun, "Dropped", "Would drop"), strings.Join(done.Pulled, ", "))
 		}
 		app.WarnEach(c.Out, done.Remotes, app.InJSON, func(name string) string {
-			return "what was pushed to the remote " + name + " before stays there, for whoever has its key"
+			whose := "its key"
+			if r, err := remote.Find(c.Project, name); err == nil {
+				whose = fmt.Sprintf("its key %d", r.Epoch())
+			}
+			return "what was pushed to the remote " + name + " before stays there, for whoever has " + whose
 		})
+		for _, name := range done.Remotes {
+			c.Out.Hint("rewind remote key rotate %s --rewrite pushes what is left for a new key; then rewind remote gc %s --log ID, with the ID that it prints, deletes what was pushed before", name, name)
+		}
 		app.WarnEach(c.Out, done.Strays, app.InJSON, func(path string) string { return "not the store's own, and not searched: " + app.Escape(path) })
 	}
 	suspects := slices.DeleteFunc(slices.Clone(done.Others), func(s stores.Relative) bool { return !s.Suspect })
