@@ -23,7 +23,7 @@ type CloneOptions struct {
 	Dir  string   // absolute; made if it is missing, must be empty else
 	Name string   // of the remote in the new store
 	Key  GivenKey // the zero value: what KeyVariable or the account has
-	// Log names, by the beginning of its id, the log that it is to have, also one that was pushed without the key; "": the one that was
+	// Log names, by the beginning of its id, the log that it is to have, or an earlier state of one, also one that was pushed without the key; "": the one that was
 	// pushed to last, and which must be signed.
 	Log string
 }
@@ -92,12 +92,12 @@ func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 	if len(c.at.logs) == 0 {
 		return nil, &EmptyRemoteError{o.URL}
 	}
-	log, err := c.named(ctx, o.Log)
+	end, err := c.state(ctx, o.Log)
 	if err != nil {
 		return nil, err
 	}
-	c.done.Others = slices.DeleteFunc(slices.Clone(c.at.logs), func(l Log) bool { return l.ID == log.ID })
-	path, err := c.chain(ctx, noParent, log.ID)
+	c.done.Others = slices.DeleteFunc(slices.Clone(c.at.logs), func(l Log) bool { return l.ID == end })
+	path, err := c.chain(ctx, noParent, end)
 	if err != nil {
 		return nil, err
 	}

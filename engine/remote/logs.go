@@ -254,3 +254,25 @@ func (r *reader) named(ctx context.Context, id string) (Log, error) {
 	}
 	return meant[0], nil
 }
+
+// state finds the segment that an id names, by its beginning: the end of a log, or an earlier state of one.
+func (r *reader) state(ctx context.Context, id string) (string, error) {
+	log, err := r.named(ctx, id)
+	var none *NoLogError
+	if err == nil && strings.HasPrefix(log.ID, id) || err != nil && !errors.As(err, &none) {
+		return log.ID, err
+	}
+	found := ""
+	for at := range r.at.pieces {
+		if strings.HasPrefix(at, id) {
+			if found != "" {
+				return "", &NoLogError{id, r.at.logs}
+			}
+			found = at
+		}
+	}
+	if found == "" {
+		return "", &NoLogError{id, r.at.logs}
+	}
+	return found, nil
+}

@@ -259,8 +259,11 @@ func (u *pulling) tips(listing []bucket.Object) (all []tip) {
 	}
 	for _, o := range listing {
 		n, ok := parseSegmentName(o.Name)
+		if !ok || n.size != o.Size { // it is not ours, or not whole
+			continue
+		}
 		at := of{n.writer, n.id()}
-		if _, own := u.own[n.id()]; !ok || n.size != o.Size || own || continued[at] || known[at] {
+		if _, own := u.own[n.id()]; own || continued[at] || known[at] {
 			continue
 		}
 		// Of what a merge holds, a part may be gone as objects of its own.

@@ -92,6 +92,26 @@ func (m *machine) pulled() map[string]bool {
 	return has
 }
 
+// TestPullOfForeignObjects: objects that rewind has not written, and torn ones, are left out.
+func TestPullOfForeignObjects(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	b := faultbucket.New()
+	b.Now = func() time.Time { return now }
+	defer remote.OpenAs(b)()
+	m := initialised(t, &now)
+	key := m.add()
+	m.pushes(1)
+	c := clone(t, &now, key)
+	m.pushes(1)
+	for _, name := range []string{"w/x", "w/aaaaaaaaaaaaaaaa/x", "w/aaaaaaaaaaaaaaaa/1-1-0000000000000000-9-0123", "w/aaaaaaaaaaaaaaaa/1-1-0000000000000000-900-00112233445566778899aabbccddeeff"} {
+		b.Overwrite(name, []byte("foreign"))
+	}
+	done, err := c.pull(remote.PullOptions{})
+	if err != nil || len(done.Failed) > 0 || len(c.pulled()) == 0 {
+		t.Errorf("%+v, %v, %v", done, err, c.pulled())
+	}
+}
+
 // TestPullsWhatOthersPushed: after each pull that came through, a machine has all that any other one reported as pushed, each object
 // of it; where requests fail in every way, beside gc, where stores were copied or put back to a snapshot, and where pulls were interrupted.
 // Its own history and its tree are as they were.

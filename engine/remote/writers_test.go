@@ -33,6 +33,7 @@ func TestManyWriters(t *testing.T) {
 	if testing.Short() {
 		lives = 2
 	}
+	collected := 0
 	for seed := range lives {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(seed), 5))
@@ -98,7 +99,6 @@ func TestManyWriters(t *testing.T) {
 				var own *remote.OwnLogError
 				return err == nil || errors.As(err, &unreachable) || errors.As(err, &bad) || errors.As(err, &unsure) || errors.As(err, &own)
 			}
-			collected := 0
 			for range 70 {
 				pass(time.Duration(r.IntN(100)) * time.Second)
 				w := writers[r.IntN(len(writers))]
@@ -165,9 +165,6 @@ func TestManyWriters(t *testing.T) {
 					}
 				}
 			}
-			if collected == 0 {
-				t.Error("gc has removed nothing: nothing was tried")
-			}
 			for _, w := range writers {
 				pass(2 * time.Minute)
 				w.write("last", w.dir)
@@ -179,6 +176,10 @@ func TestManyWriters(t *testing.T) {
 				w.holds(b, key, log)
 			}
 		})
+	}
+	// In one life it may be so: a log that was removed by name while its machine was pushing leaves a gap, and then gc removes nothing.
+	if collected == 0 {
+		t.Error("gc has removed nothing: nothing was tried")
 	}
 }
 
