@@ -29,10 +29,8 @@ func (u *pulling) log(ctx context.Context, t tip) (*PulledLog, error) {
 	if known && l.Whole && !u.o.Check && l.End == t.end.id() {
 		return nil, nil
 	}
-	b := base{id: noParent}
-	if known {
-		b = base{&l, l.End, l.Seq}
-	} else {
+	b := base{&l, l.End, l.Seq}
+	if !known {
 		b = u.baseOf(t)
 	}
 	path, err := u.pathTo(ctx, b, t)

@@ -24,10 +24,10 @@ func NewClone() *app.Command {
 			"remote. The remote's key is read from --key FILE, from $REWIND_REMOTE_KEY, or from this\n" +
 			"account if it has it. FILE can also be your own key, if rewind remote key add was given\n" +
 			"its public half: a file of age identities, or an ssh key. --passphrase asks for that of\n" +
-			"the remote, or reads it from a file. Where several machines have pushed, each its own, the clone has\n" +
-			"the log that was pushed to last; the others are named, and --log takes one of them. A\n" +
-			"log that was pushed without the key is only taken so: anybody who can write to the place\n" +
-			"can make one. Precious files are only there if they were pushed.",
+			"the remote, or reads it from a file. Where several machines have pushed, each its own,\n" +
+			"the clone has the log that was pushed to last; the others are named, and --log takes one\n" +
+			"of them. A log that was pushed without the key is only taken so: anybody who can write\n" +
+			"to the place can make one. Precious files are only there if they were pushed.",
 		Examples: []app.Example{
 			{Line: "rewind clone s3://backups/project project", Does: "the store, then: cd project && rewind restore last --resume"},
 		},

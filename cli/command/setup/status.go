@@ -26,9 +26,9 @@ func NewStatus() *app.Command {
 		Short: "show whether rewind is on, what it captures, and its size",
 		Long: "Shows the project, its store, the tier, the last checkpoint, what is not captured and\n" +
 			"why, and anything that needs attention. With -v, also shows what uses the space.\n" +
-			"--check looks for every state in which nothing that an agent does would be captured, with a\n" +
-			"fix for each problem, and ends with 1 if there is one. If no agent is used on this account,\n" +
-			"it is only a warning that none calls rewind.",
+			"--check looks for every state in which nothing that an agent does would be captured,\n" +
+			"with a fix for each problem, and ends with 1 if there is one. If no agent is used on\n" +
+			"this account, it is only a warning that none calls rewind.",
 		Examples: []app.Example{
 			{Line: "rewind status", Does: "at a glance"},
 			{Line: "rewind status --check", Does: "is everything right? Runs the registered hooks, too"},
