@@ -15,7 +15,7 @@ type PulledView struct {
 	From        string  `json:"from"`        // the project's directory there
 	Checkpoints int     `json:"checkpoints"` // that this store's own log does not have
 	Newest      *string `json:"newest"`      // when the newest of all was taken
-	Ahead       bool    `json:"ahead"`       // it goes on from the newest checkpoint of this store
+	Ahead       bool    `json:"ahead"`       // it continues from the newest checkpoint of this store
 }
 
 // ViewPulled is its view.

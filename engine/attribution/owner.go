@@ -112,7 +112,7 @@ func (a *Attribution) owner(s interval) Owner {
 }
 
 // nestedStore is the project of its own that a path is in; nil for none. Its sessions have their windows there: here, the time alone
-// makes nobody the owner of what changed since that project has a store.
+// gives what changed no owner since that project has a store.
 func (a *Attribution) nestedStore(s *interval) *project.NestedStore {
 	n := project.NestedOf(a.nested, s.path)
 	if n == nil || s.path == n.Path || s.hi.Before(n.Since) {

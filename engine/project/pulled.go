@@ -133,7 +133,7 @@ func (l PulledLog) Fold(ctx context.Context, p *Project, commits *cas.Store) err
 	return manifest.Fold(ctx, o, l.Log(p, commits))
 }
 
-// IsAhead reports whether a log goes on from the newest checkpoint of this store's own log: the store was put back to an earlier state,
+// IsAhead reports whether a log continues from the newest checkpoint of this store's own log: the store was put back to an earlier state,
 // or another machine has continued it, and nothing of that was restored here since.
 func (l PulledLog) IsAhead(p *Project) (bool, error) {
 	if l.Fork == 0 || l.Newer == 0 {

@@ -76,7 +76,7 @@ func NewPull() *app.Command {
 				reportPulled(c, done)
 				for _, l := range all {
 					if report.IsAhead(p, l) {
-						c.Out.Hint("%s goes on from where this store is: rewind restore %s/last", l.Name, l.Name)
+						c.Out.Hint("%s continues from where this store is: rewind restore %s/last", l.Name, l.Name)
 					}
 				}
 			}

@@ -136,7 +136,7 @@ func printStatus(o *app.Output, st *status.Status, set *settings.Settings, agent
 	for _, l := range st.Pulled {
 		text := report.PulledText(o, l)
 		if st.Ahead[l.Name] {
-			text += "; it goes on from where this store is: rewind restore " + l.Name + "/last"
+			text += "; it continues from where this store is: rewind restore " + l.Name + "/last"
 		}
 		field("pulled", "%s", text)
 	}

@@ -328,8 +328,12 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 			}
 			return &app.PartlyError{Err: errors.New("it is gone from this store, but not from files that are linked elsewhere")}
 		}
-		if len(suspects) == 0 && len(done.Remotes) > 0 && done.Found() {
-			return &app.PartlyError{Err: app.Hinted(fmt.Errorf("it is gone from this store, but %s may have it, from an earlier push", strings.Join(done.Remotes, ", ")),
+		if len(suspects) == 0 && len(done.Remotes) > 0 && (done.Found() || len(done.Pulled) > 0) {
+			text := "it is gone from this store, but %s may have it, from an earlier push"
+			if !done.Found() { // the machines whose pulled checkpoints were dropped may have pushed it
+				text = "no checkpoint of this store contains it, but %s may have it, from another machine"
+			}
+			return &app.PartlyError{Err: app.Hinted(fmt.Errorf(text, strings.Join(done.Remotes, ", ")),
 				"change a secret that was pushed; or delete the remote's objects, then: rewind remote remove, and add it again")}
 		}
 		if len(suspects) == 0 {

@@ -85,8 +85,8 @@ func (g *gitPlace) run(ctx context.Context, repo string, grow int64, args ...str
 		return nil, err
 	}
 	out := &watched{limit: maxAnswer, moved: func() { timer.Reset(g.timeout) }, over: func() { cancel(errTooMuch) }}
-	said := &watched{limit: maxAnswer, keep: 16 << 10, moved: out.moved, over: out.over}
-	cmd.Stdout, cmd.Stderr = out, said
+	complaints := &watched{limit: maxAnswer, keep: 16 << 10, moved: out.moved, over: out.over}
+	cmd.Stdout, cmd.Stderr = out, complaints
 	if grow > 0 {
 		done := make(chan struct{})
 		defer close(done)
@@ -126,7 +126,7 @@ func (g *gitPlace) run(ctx context.Context, repo string, grow int64, args ...str
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, g.missing()
 	}
-	return out.text.Bytes(), &gitError{args[0], said.text.String(), err}
+	return out.text.Bytes(), &gitError{args[0], complaints.text.String(), err}
 }
 
 func (g *gitPlace) ended(err error) error {
@@ -227,9 +227,9 @@ func (w *watched) Write(p []byte) (int, error) {
 
 // gitError is a git that failed, and what it printed.
 type gitError struct {
-	command string
-	said    string
-	err     error
+	command    string
+	complaints string
+	err        error
 }
 
 func (e *gitError) Error() string {
@@ -241,7 +241,7 @@ func (e *gitError) Error() string {
 
 // lines are what git and the host say, without progress and advice, cleaned of control characters.
 func (e *gitError) lines() (lines []string) {
-	for _, line := range strings.FieldsFunc(e.said, func(r rune) bool { return r == '\n' || r == '\r' }) {
+	for _, line := range strings.FieldsFunc(e.complaints, func(r rune) bool { return r == '\n' || r == '\r' }) {
 		line = clean(line, 300)
 		for _, p := range []string{"fatal: ", "error: ", "remote: ", "ERROR: "} {
 			line = strings.TrimPrefix(line, p)
@@ -275,7 +275,7 @@ func (g *gitPlace) verdict(err error) error {
 	if !errors.As(err, &failed) {
 		return err
 	}
-	text := failed.said
+	text := failed.complaints
 	has := func(words ...string) bool {
 		for _, w := range words {
 			if strings.Contains(text, w) {

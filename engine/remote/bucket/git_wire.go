@@ -57,7 +57,7 @@ func (g *gitPlace) push(ctx context.Context, repo string, u update) error {
 		}
 		return &DeniedError{g.host(), "Allow your user to push refs below refs/rewind/ there, or use another place.", fmt.Errorf("the push of %s: [%s %s", u.ref, reason, strings.Join(failed.lines(), " "))}
 	}
-	if u.to == "" && strings.Contains(failed.said, "remote ref does not exist") {
+	if u.to == "" && strings.Contains(failed.complaints, "remote ref does not exist") {
 		return nil
 	}
 	return g.verdict(err)
@@ -65,7 +65,7 @@ func (g *gitPlace) push(ctx context.Context, repo string, u update) error {
 
 // otherFormat notes that the host's repository names objects by the other hash; false where that is not what failed.
 func (g *gitPlace) otherFormat(failed *gitError) bool {
-	if !strings.Contains(failed.said, "hash algorithm") && !strings.Contains(failed.said, "mismatched algorithms") && !strings.Contains(failed.said, "object format") {
+	if !strings.Contains(failed.complaints, "hash algorithm") && !strings.Contains(failed.complaints, "mismatched algorithms") && !strings.Contains(failed.complaints, "object format") {
 		return false
 	}
 	g.mu.Lock()
@@ -125,7 +125,7 @@ func (g *gitPlace) fetch(ctx context.Context, from string, newest bool, grow int
 	case g.otherFormat(failed):
 		os.RemoveAll(f.repo)
 		return g.fetch(ctx, from, newest, grow)
-	case newest && strings.Contains(failed.said, "couldn't find remote ref"):
+	case newest && strings.Contains(failed.complaints, "couldn't find remote ref"):
 		return f, nil
 	}
 	if err != nil {
