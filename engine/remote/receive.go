@@ -139,18 +139,20 @@ func (r *reader) openAll(ctx context.Context, all []sealedSegment) (out []opened
 // atOnce is how many requests are under way.
 const atOnce = 16
 
-// inOrder gets n things, some at once, and gives them to use in their order.
+// inOrder gets n things, some at once, and gives them to use in their order. When it returns, none is under way.
 func inOrder[T any](ctx context.Context, n int, get func(ctx context.Context, i int) (T, error), use func(i int, v T) error) error {
 	type coming struct {
 		v     T
 		err   error
 		ready chan struct{}
 	}
+	var all sync.WaitGroup
+	defer all.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	queue := make(chan *coming, atOnce)
 	slots := make(chan struct{}, atOnce)
-	go func() {
+	all.Go(func() {
 		defer close(queue)
 		for i := range n {
 			f := &coming{ready: make(chan struct{})}
@@ -159,13 +161,13 @@ func inOrder[T any](ctx context.Context, n int, get func(ctx context.Context, i 
 			case <-ctx.Done():
 				return
 			}
-			go func() {
+			all.Go(func() {
+				defer close(f.ready)
 				f.v, f.err = get(ctx, i)
-				close(f.ready)
-			}()
+			})
 			queue <- f
 		}
-	}()
+	})
 	i := 0
 	for f := range queue {
 		<-f.ready

@@ -33,7 +33,6 @@ func TestManyWriters(t *testing.T) {
 	if testing.Short() {
 		lives = 2
 	}
-	collected := 0
 	for seed := range lives {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(seed), 5))
@@ -80,6 +79,13 @@ func TestManyWriters(t *testing.T) {
 					done.Project.Close()
 				}
 				writers = append(writers, w)
+			}
+			if _, err := writers[0].merge(); err != nil {
+				t.Fatal(err)
+			}
+			pass(2 * 24 * time.Hour)
+			if done, err := writers[0].gc(remote.GCOptions{}); err != nil || done.Merged.Objects == 0 { // a log is in a merge alone
+				t.Fatalf("%+v, %v", done, err)
 			}
 			rate := 0
 			b.Fail = func(op, _ string, _ int) faultbucket.Fault {
@@ -131,13 +137,10 @@ func TestManyWriters(t *testing.T) {
 				case op < 18:
 					pass(time.Duration(r.IntN(5*24)) * time.Hour)
 					rate = []int{0, 40}[r.IntN(2)]
-					done, err := w.gc(remote.GCOptions{})
+					_, err := w.gc(remote.GCOptions{})
 					rate = 0
 					if !expected(err) {
 						t.Fatal(err)
-					}
-					if err == nil {
-						collected += done.Merged.Objects + done.Dead.Objects
 					}
 				case op < 19: // a torn object, and one that nothing needs
 					b.Overwrite(fmt.Sprintf("d/9-%032x", r.Uint64()), []byte("nothing"))
@@ -176,10 +179,6 @@ func TestManyWriters(t *testing.T) {
 				w.holds(b, key, log)
 			}
 		})
-	}
-	// In one life it may be so: a log that was removed by name while its machine was pushing leaves a gap, and then gc removes nothing.
-	if collected == 0 {
-		t.Error("gc has removed nothing: nothing was tried")
 	}
 }
 
