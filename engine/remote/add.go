@@ -73,7 +73,6 @@ func Add(ctx context.Context, p *project.Project, o AddOptions) (*Added, error) 
 		return nil, err
 	}
 	if can.Conditional { // the credentials may allow nothing else
-		place := options(p.Env)
 		place.Conditional = true
 		if b, err = open(o.URL, place); err != nil {
 			return nil, err

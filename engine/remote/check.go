@@ -50,9 +50,7 @@ func (r *Remote) Check(ctx context.Context) (*Checked, error) {
 		done.Logs = append(done.Logs, s.checked(l, done.Read))
 	}
 	s.count(done)
-	plain := options(r.p.Env)
-	plain.Existing = true
-	if b, err = open(r.URL, plain); err != nil {
+	if b, err = r.openAs(false); err != nil {
 		return nil, err
 	}
 	if done.Can, err = bucket.Probe(ctx, b); err != nil {

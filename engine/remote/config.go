@@ -224,9 +224,12 @@ func (r *Remote) mark() (m mark) {
 }
 
 // bucket opens the place.
-func (r *Remote) bucket() (bucket.Bucket, error) {
+func (r *Remote) bucket() (bucket.Bucket, error) { return r.openAs(r.Conditional) }
+
+// openAs opens the place of the remote with conditional writes, or as one that does not know them.
+func (r *Remote) openAs(conditional bool) (bucket.Bucket, error) {
 	o := options(r.p.Env)
-	o.Existing, o.Conditional, o.Project = true, r.Conditional, r.p.Root()
+	o.Existing, o.Conditional, o.Project = true, conditional, r.p.Root()
 	o.Keep = filepath.Join(r.dir, keptName)
 	return open(r.URL, o)
 }
