@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rewind-cli/rewind/hookio/shell"
 )
 
 func TestArgument(t *testing.T) {
@@ -15,7 +17,7 @@ func TestArgument(t *testing.T) {
 		"a command":          {Tool{Command: "rm -rf build && make"}, "rm -rf build && make", ""},
 		"its first line":     {Tool{Command: "\n# clean up\n  rm -rf build \nmake\n"}, "rm -rf build", ""},
 		"only a comment":     {Tool{Command: "# nothing\n"}, "# nothing", ""},
-		"a shell's own":      {Tool{Command: Quote("/bin/bash") + " " + Quote("-lc") + " " + Quote("echo it's\nls")}, "echo it's", ""},
+		"a shell's own":      {Tool{Command: shell.Quote("/bin/bash") + " " + shell.Quote("-lc") + " " + shell.Quote("echo it's\nls")}, "echo it's", ""},
 		"two scripts":        {Tool{Command: "sh -c 'a' && sh -c 'b'"}, "sh -c 'a' && sh -c 'b'", ""},
 		"a file":             {Tool{Files: []string{"/p/src/x.go"}}, "", "/p/src/x.go"},
 		"files, one twice":   {Tool{Files: []string{"/p/a", "/p/a", "", "/p/b"}}, "", "/p/a\n/p/b"},

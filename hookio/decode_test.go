@@ -356,7 +356,7 @@ func FuzzDecode(f *testing.F) {
 		if len(e.Prompt) > MaxPromptBytes*3 || len(e.Tool.Files) > 3*maxFiles {
 			t.Fatal("unbounded")
 		}
-		_ = shell.Destructive(e.Tool.Command)
+		_ = shell.Destructive(e.Tool.Command, "", nil)
 		for _, file := range e.Tool.Files {
 			_ = MatchFile("*.{js,ts}", file) || MatchFile("a/**/b", file)
 		}

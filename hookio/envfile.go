@@ -58,7 +58,7 @@ func Exports(old []byte, variables []Variable, lines ...string) []byte {
 			continue
 		}
 		prefix := "export " + v.Name + "="
-		line := prefix + Quote(v.Value) + "\n"
+		line := prefix + shell.Quote(v.Value) + "\n"
 		if i := bytes.LastIndex(prepend(old), []byte("\n"+prefix)); i >= 0 && bytes.HasPrefix(prepend(old)[i+1:], []byte(line)) {
 			continue
 		}
@@ -104,10 +104,10 @@ func PathLine(agent Agent, path, dir string) string {
 		if !ok || !Exportable(agent, value) {
 			return ""
 		}
-		return "export PATH=" + Quote(value)
+		return "export PATH=" + shell.Quote(value)
 	}
 	if dir == "" || strings.ContainsAny(dir, ":\x00\n") {
 		return ""
 	}
-	return `case ":$PATH:" in *:` + Quote(dir) + `:*) ;; *) export PATH=` + Quote(dir) + `"${PATH:+:$PATH}" ;; esac`
+	return `case ":$PATH:" in *:` + shell.Quote(dir) + `:*) ;; *) export PATH=` + shell.Quote(dir) + `"${PATH:+:$PATH}" ;; esac`
 }

@@ -17,7 +17,7 @@ func TestShellHostile(t *testing.T) {
 		"rm " + strings.Repeat("{", 100000), "rm " + strings.Repeat("{,", 100000), "a='eval $a; eval $a; eval $a'; eval $a", "rm " + strings.Repeat("*", 30000) + " " + strings.Repeat("a/*", 30000),
 		"cat <<A\n" + strings.Repeat("$(a)", 5000) + "\nA\n", strings.Repeat("sh -c '", 10000),
 	} {
-		shell.Destructive(s)
+		shell.Destructive(s, "/srv/p", nil)
 		Guard(&Event{Kind: PreTool, Cwd: "/srv/p", Tool: Tool{Class: Shell, Command: s}}, testGuarded)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/rewind-cli/rewind/hookio/shell"
 )
 
 func TestResponses(t *testing.T) {
@@ -155,7 +157,7 @@ func TestPathLine(t *testing.T) {
 	}
 	line := PathLine(Claude, "/bin", "/h/it's/bin")
 	for before, want := range map[string]string{"/x:/y": "/h/it's/bin:/x:/y", "/x:/h/it's/bin": "/x:/h/it's/bin", "": "/h/it's/bin"} {
-		cmd := exec.Command(sh, "-c", "PATH="+Quote(before)+"; "+line+"; "+line+"; echo \"$PATH\"")
+		cmd := exec.Command(sh, "-c", "PATH="+shell.Quote(before)+"; "+line+"; "+line+"; echo \"$PATH\"")
 		if out, err := cmd.Output(); err != nil || strings.TrimSpace(string(out)) != want {
 			t.Errorf("%q became %q, %v, want %q", before, out, err, want)
 		}

@@ -176,7 +176,7 @@ func (in *toolInput) commandLine(s *jsonscan.Scanner) {
 	})
 	quoted := make([]string, len(args))
 	for i, a := range args {
-		quoted[i] = Quote(a)
+		quoted[i] = shell.Quote(a)
 	}
 	in.command = strings.Join(quoted, " ")
 }

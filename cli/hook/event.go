@@ -7,6 +7,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
 	"github.com/rewind-cli/rewind/engine/hook"
 	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/hookio"
@@ -67,7 +68,7 @@ func eventOf(e *hookio.Event, env account.Env, start time.Time) hook.Event {
 			break
 		}
 		if t.Class == hookio.Shell {
-			out.Destructive = t.Truncated || shell.Destructive(t.Command) != ""
+			out.Destructive = t.Truncated || shell.Destructive(t.Command, e.CommandDir(), aliases(e.CommandDir(), env)) != ""
 			break
 		}
 		out.Files = t.Files
@@ -76,6 +77,26 @@ func eventOf(e *hookio.Event, env account.Env, start time.Time) hook.Event {
 		}
 	}
 	return out
+}
+
+// maxAliasDirs bounds the directories whose git configuration is read for one command line.
+const maxAliasDirs = 16
+
+// aliases reads what git's aliases stand for where a command line is run, once for each directory; dir is taken for one that is not known.
+func aliases(dir string, env account.Env) shell.Aliases {
+	known := map[string]map[string]string{}
+	return func(at, name string) string {
+		if at == "" {
+			at = dir
+		}
+		if known[at] == nil {
+			if !filepath.IsAbs(at) || len(known) == maxAliasDirs {
+				return ""
+			}
+			known[at] = gitrepo.Aliases(filepath.FromSlash(at), env.Home, env.Getenv)
+		}
+		return known[at][name]
+	}
 }
 
 // describe says of which kind a checkpoint of the event is, which of the tiers' moments it is, and what it begins or ends:

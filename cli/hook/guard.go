@@ -26,7 +26,7 @@ func (h *process) guard() *hookio.Refusal {
 	}
 	// What removes a directory around the store is refused only if that is the
 	// end of it; to know that costs a look at every pack.
-	if shell.Destructive(e.Tool.Command) == "" || hook.Mirrored(h.Project) == nil {
+	if shell.Destructive(e.Tool.Command, e.CommandDir(), nil) == "" || hook.Mirrored(h.Project) == nil {
 		return nil
 	}
 	g.Protected[0].Survives = false

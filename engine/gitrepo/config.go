@@ -143,7 +143,7 @@ func (c *collector) includes(key, file string) bool {
 		return true
 	}
 	condition, ok := strings.CutPrefix(key, "includeif.")
-	if !ok {
+	if !ok || c.repo.GitDir == "" { // the conditions are about a repository
 		return false
 	}
 	if condition, ok = strings.CutSuffix(condition, ".path"); !ok {

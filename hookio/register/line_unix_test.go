@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio/shell"
 )
 
 // TestLineWithoutItsProgram: an agent that stops where a hook cannot be run goes on where the
@@ -44,7 +45,7 @@ func TestLineWithoutItsProgram(t *testing.T) {
 			t.Fatal(err)
 		}
 		run(2)
-		if !runsHook(line) || Unguarded(line) != hookio.Quote(program)+" hook "+string(agent) {
+		if !runsHook(line) || Unguarded(line) != shell.Quote(program)+" hook "+string(agent) {
 			t.Errorf("%s is not known again: %q", line, Unguarded(line))
 		}
 	}

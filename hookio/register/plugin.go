@@ -2,6 +2,7 @@ package register
 
 import (
 	"github.com/rewind-cli/rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio/shell"
 )
 
 // PluginFile is one file of a plugin directory. Path is relative, with slashes.
@@ -31,7 +32,7 @@ func Plugin(version, exe string) []PluginFile {
 			"hooks", events(claude.hooks, `"${CLAUDE_PLUGIN_ROOT}"/bin/rewind hook claude`, claude.form)))},
 		{Path: "bin/rewind", Executable: true, Content: "#!/bin/sh\n" +
 			"# Runs the installed rewind; without one it is silent, so that an agent is never disturbed.\n" +
-			"for program in " + hookio.Quote(exe) + " \"$HOME/.local/bin/rewind\"; do\n" +
+			"for program in " + shell.Quote(exe) + " \"$HOME/.local/bin/rewind\"; do\n" +
 			"  [ -x \"$program\" ] && exec \"$program\" \"$@\"\n" +
 			"done\n" +
 			"here=$(cd \"$(dirname \"$0\")\" && pwd)\n" +

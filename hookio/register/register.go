@@ -7,16 +7,16 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/rewind-cli/rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio/shell"
 )
 
 // CommandLine is the line to register: the same for every event, in shell form,
 // which works with every version of every agent. exe is the program's absolute
 // path.
 func (c *Client) CommandLine(exe string) string {
-	line := hookio.Quote(exe) + " hook " + string(c.Agent)
+	line := shell.Quote(exe) + " hook " + string(c.Agent)
 	if c.stopsWithout {
-		line = "[ ! -x " + hookio.Quote(exe) + guardEnd + line
+		line = "[ ! -x " + shell.Quote(exe) + guardEnd + line
 	}
 	return line
 }

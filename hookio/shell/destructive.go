@@ -6,16 +6,20 @@ import (
 	"strings"
 )
 
-// Destructive says what in a shell command line can destroy what is in files:
-// "rm", "git reset", "> out.txt". "" means that nothing was recognised. It errs
+// Destructive says what in a shell command line, run in the directory cwd, can destroy what is in files or in a
+// repository: "rm", "git reset", "> out.txt". "" means that nothing was recognised. It errs
 // on the side of naming something: a checkpoint too many costs little.
-func Destructive(script string) (what string) {
-	overflow := Walk(script, "", nil, func(inv *Invocation) {
+//
+// aliases is asked for subcommands that are not git's own; nil: aliases are not followed.
+func Destructive(script, cwd string, aliases Aliases) (what string) {
+	w := &walker{cwd: cwd, variables: map[string]string{}, aliases: aliases}
+	w.visit = func(inv *Invocation) {
 		if what == "" {
 			what = inv.destroys()
 		}
-	})
-	if what == "" && overflow {
+	}
+	w.run(script)
+	if what == "" && w.overflow() {
 		return "a long command"
 	}
 	return what
@@ -34,6 +38,9 @@ func (inv *Invocation) destroys() string {
 	if strings.Contains(name, "\x00") {
 		return "a program that is not known"
 	}
+	if strings.HasPrefix(name, "git-") || name == "git" {
+		return inv.gitDestroys()
+	}
 	if inv.handlesHooks() {
 		return name + " with an agent's settings"
 	}
@@ -42,11 +49,9 @@ func (inv *Invocation) destroys() string {
 		if inv.scripted() {
 			return name + " script"
 		}
-	case "rm", "unlink", "rmdir", "shred", "truncate", "mv", "cp", "install", "rsync", "dd", "patch", "ed", "ex", "trash", "rimraf", "del", "erase", "rd", "sponge",
+	case "rm", "unlink", "rmdir", "shred", "truncate", "mv", "cp", "install", "rsync", "dd", "patch", "ed", "ex", "trash", "trash-put", "rimraf", "del", "erase", "rd", "sponge",
 		"remove-item", "ri", "clear-content", "set-content", "out-file", "move-item", "copy-item", "rename-item", "rename", "unzip", "ln":
 		return name
-	case "git":
-		return inv.gitDestroys()
 	case "find", "fd", "fdfind":
 		for _, a := range inv.Args {
 			if a.Text == "-delete" || a.Text == "-fprint" || a.Text == "-fprintf" || a.Text == "-fls" {
@@ -76,8 +81,12 @@ func (inv *Invocation) destroys() string {
 		if inv.HasFlag('w', "--write", "--fix") || inv.HasWord("format") || name == "black" || name == "rustfmt" {
 			return name
 		}
-	case "svn", "hg", "jj":
-		if sub := inv.firstOperand(); sub == "revert" || sub == "update" || sub == "restore" || sub == "abandon" || sub == "purge" || sub == "clean" {
+	case "jj":
+		if at := inv.subcommand(jjValued); at < len(inv.Args) && loses(jjLosses, inv.Args[at].Text, inv.Args[at+1:]) {
+			return "jj " + inv.Args[at].Text
+		}
+	case "svn", "hg":
+		if sub := inv.firstOperand(); sub == "revert" || sub == "update" || sub == "purge" || sub == "clean" {
 			return name + " " + sub
 		}
 	case "make", "gmake", "ninja", "cargo", "gradle", "gradlew", "mvn", "npm", "yarn", "pnpm":
@@ -149,56 +158,6 @@ func (r redirect) truncates() bool {
 func isDevice(file string) bool {
 	return file == "/dev/null" || file == "/dev/stdout" || file == "/dev/stderr" || file == "/dev/tty" || strings.HasPrefix(file, "/dev/fd/") ||
 		strings.EqualFold(file, "nul") || file == "$null"
-}
-
-// Git splits git's arguments: the directory of -C, the subcommand and the rest.
-func (inv *Invocation) Git() (dir, sub string, args []Word) {
-	dir = inv.Dir
-	for i := 0; i < len(inv.Args); i++ {
-		a := inv.Args[i]
-		switch {
-		case a.Text == "-C" && i+1 < len(inv.Args):
-			i++
-			if dir = Absolute(dir, inv.Args[i].Text); inv.Args[i].Dynamic {
-				dir = ""
-			}
-		case a.Text == "-c" || a.Text == "--git-dir" || a.Text == "--work-tree" || a.Text == "--namespace" || a.Text == "--config-env":
-			i++
-		case strings.HasPrefix(a.Text, "-"):
-		default:
-			return dir, a.Text, inv.Args[i+1:]
-		}
-	}
-	return dir, "", nil
-}
-
-func (inv *Invocation) gitDestroys() string {
-	_, sub, args := inv.Git()
-	g := &Invocation{Args: args}
-	what := "git " + sub
-	switch sub {
-	case "clean":
-		if g.HasFlag('n', "--dry-run") {
-			return ""
-		}
-		return what
-	case "stash":
-		switch g.firstOperand() {
-		case "list", "show", "create", "store":
-			return ""
-		}
-		return what
-	case "worktree", "submodule":
-		switch g.firstOperand() {
-		case "remove", "move", "update", "deinit", "foreach", "sync":
-			return what
-		}
-		return ""
-	case "reset", "checkout", "restore", "switch", "rm", "mv", "merge", "rebase", "pull", "revert", "cherry-pick", "am", "apply", "read-tree", "checkout-index",
-		"filter-branch", "filter-repo", "bisect", "sparse-checkout", "subtree":
-		return what
-	}
-	return ""
 }
 
 // HasFlag looks for a short option, also among several in one word, or one of

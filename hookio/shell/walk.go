@@ -20,6 +20,7 @@ type Invocation struct {
 	ByFind    []Word // where find runs it: the places that it searches
 	FindNames []Word // the arguments of that find
 	FindAt    int    // and which of them is the -exec
+	gitDir    string // what GIT_DIR is set to for it alone
 }
 
 // walker runs a script in mind: variables, cd and wrappers are followed as
@@ -28,6 +29,8 @@ type walker struct {
 	cwd       string
 	variables map[string]string
 	visit     func(inv *Invocation)
+	aliases   Aliases           // nil: aliases are not followed
+	made      map[string]string // aliases that the line itself makes
 
 	// What the parts of a line have come to together, so that a script that runs itself again and again comes to an end.
 	commands int
@@ -103,6 +106,7 @@ func (w *walker) leave() {
 
 func (w *walker) command(c command) {
 	words := c.words
+	inv := &Invocation{Redirects: c.redirects, Dir: w.cwd, Piped: w.piped}
 	for len(words) > 0 {
 		name, value, ok := assignment(words[0])
 		if !ok {
@@ -111,10 +115,11 @@ func (w *walker) command(c command) {
 		value = w.atHome(value, words[0])
 		if len(words) == 1 && len(c.redirects) == 0 || w.onlyAssignments(words) {
 			w.assign(name, value, words[0].Dynamic)
+		} else if name == "GIT_DIR" {
+			inv.gitDir = value
 		}
 		words = words[1:]
 	}
-	inv := &Invocation{Redirects: c.redirects, Dir: w.cwd, Piped: w.piped}
 	w.resolve(inv, words)
 	if len(w.piped) < maxPiped {
 		w.piped = append(w.piped, c.words...)

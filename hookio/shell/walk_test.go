@@ -120,20 +120,20 @@ func TestDestructive(t *testing.T) {
 		"$X undo", "$(cat tool) restore", `python3 -c "open('a','w')"`, "python3 <<EOF\nimport os; os.remove('a')\nEOF", `node -e "fs.rmSync('a')"`, "perl -e 'unlink q(a)'",
 		"python3 fix.py ~/.claude/settings.json", "node x.js .factory/hooks.json", "./edit .claude/settings.local.json",
 	} {
-		if Destructive(s) == "" {
+		if Destructive(s, "/p", nil) == "" {
 			t.Errorf("%q is not recognised", s)
 		}
 	}
 	for _, s := range []string{
 		"", "ls -la", "cat f", "echo rm x", "echo 'rm x'", `grep "rm -rf" .`, "git status", "git diff > /dev/null", "git log", "git add . && git commit -m 'rm x'", "git stash list", "git stash show -p", "git clean -n", "git clean -fdxn", "git clean --dry-run -fdx",
-		"git worktree list", "git fetch", "git push", "git branch -D x", "make", "make test", "go build ./... 2>&1", "npm test 2>/dev/null", "cmd > /dev/null 2>&1", "cmd &> /dev/null", "echo x >> f", "sort < f", "find . -name '*.rm'", "find . -type f -exec grep x {} +",
+		"git worktree list", "git fetch", "git push", "make", "make test", "go build ./... 2>&1", "npm test 2>/dev/null", "cmd > /dev/null 2>&1", "cmd &> /dev/null", "echo x >> f", "sort < f", "find . -name '*.rm'", "find . -type f -exec grep x {} +",
 		"sed s/a/b/ f", "sed -n '1,5p' f", "sed -e s/i/x/ f", "perl -e 'print 1'", "python3 -c 'print(1)'", "python3 -V", "cat ~/.claude/settings.json", "jq . .claude/settings.json", "sed -n 1p .claude/settings.json", "perl -ne 'print if /i/' f", "tee -a f", "tar czf a.tgz d", "tar -tf a.tar", "python x.py", "rmx", "./rm.sh", "echo \"> f\"", "# rm x", "gofmt -l .", "[[ a > b ]]", "(( a > b ))", "echo $((a > b))", "awk '{print $1 > 2}' f", "cat <<EOF\nrm x\n> f\nEOF", "cat <<'EOF'\n$(rm x)\nEOF", "xargs -n1 echo", "printf '%s' a",
 	} {
-		if what := Destructive(s); what != "" {
+		if what := Destructive(s, "/p", nil); what != "" {
 			t.Errorf("%q: %s", s, what)
 		}
 	}
-	if got := Destructive("cd a && git -C b reset --hard"); got != "git reset" {
+	if got := Destructive("cd a && git -C b reset --hard", "/p", nil); got != "git reset" {
 		t.Errorf("says %q", got)
 	}
 }
@@ -157,6 +157,6 @@ func FuzzShell(f *testing.F) {
 		if n > maxShellCommands+1 {
 			t.Fatalf("%d invocations", n)
 		}
-		Destructive(script)
+		Destructive(script, "/p", func(dir, name string) string { return "!git " + name + ";" + script })
 	})
 }

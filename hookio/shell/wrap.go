@@ -22,6 +22,7 @@ var wrappers = map[string]struct {
 	"parallel": {" -j -N -I -a --jobs ", 0},
 	"flock":    {" -w -E --timeout ", 1},
 	"watch":    {" -n --interval ", 0},
+	"npx":      {" -p --package ", 0}, "bunx": {},
 }
 
 // unwrap returns the words of the command inside, if inv is a wrapper.
@@ -58,7 +59,10 @@ func (w *walker) unwrap(inv *Invocation) (rest []Word, wrapped bool) {
 			}
 			continue
 		}
-		if _, _, isAssignment := assignment(args[0]); isAssignment && (inv.Name == "env" || inv.Name == "sudo" || inv.Name == "doas") {
+		if name, value, isAssignment := assignment(args[0]); isAssignment && (inv.Name == "env" || inv.Name == "sudo" || inv.Name == "doas") {
+			if name == "GIT_DIR" {
+				inv.gitDir = value
+			}
 			args = args[1:]
 			continue
 		}
@@ -118,6 +122,8 @@ func (w *walker) nested(inv *Invocation) {
 		} else if len(inv.Args) > 0 {
 			delete(w.variables, inv.Args[0].Text)
 		}
+	case "git":
+		w.alias(inv)
 	case "find", "fd", "fdfind":
 		w.find(inv)
 	case "rewind":
