@@ -19,6 +19,8 @@ func explainRemote(err error, f *Failure) bool {
 		key     *remote.KeyError
 		rival   *remote.RivalError
 		person  *remote.NoPersonError
+
+		unsigned *remote.UnsignedError
 	)
 	switch {
 	case errors.As(err, &missing):
@@ -41,7 +43,8 @@ func explainRemote(err error, f *Failure) bool {
 	case is[*bucket.UnreachableError](err, f, ExitUnreachable, "try again when it is there; what is saved here is not affected"):
 	case is[*remote.GoneError](err, f, ExitUnreachable, "is the drive mounted, the bucket the right one? If the remote is gone: rewind remote remove, then rewind remote add"):
 	case is[*remote.InsideError](err, f, ExitRefused, "name a directory outside of the project"):
-	case is[*remote.UnsignedError](err, f, ExitRefused, "if you know who pushed it: --log takes it; another one may be older, and signed"):
+	case errors.As(err, &unsigned):
+		f.Code, f.Hint = ExitRefused, "if you know who pushed it: --log "+unsigned.Log+" takes it"
 	case is[*remote.TakenError](err, f, ExitRefused, "choose another name, or first: rewind remote remove NAME"):
 	case errors.As(err, &key):
 		f.Code, f.Hint = ExitRefused, "on a machine that has the key: rewind remote key; here: set $"+remote.KeyVariable+", or --key FILE with clone, remote add or remote key, or remote add --without-key"

@@ -23,8 +23,8 @@ type CloneOptions struct {
 	Dir  string   // absolute; made if it is missing, must be empty else
 	Name string   // of the remote in the new store
 	Key  GivenKey // the zero value: what KeyVariable or the account has
-	// Log names, by the beginning of its id, the log that it is to have, or an earlier state of one, also one that was pushed without the key; "": the one that was
-	// pushed to last, and which must be signed.
+	// Log names, by the beginning of its id, the log that it is to have, or an earlier state of one, also one that was pushed without the key; "": of those that
+	// are marked with the remote's key as a whole, and if there are any with the key that is in force, the one that was pushed to last.
 	Log string
 }
 
@@ -57,9 +57,9 @@ type cloning struct {
 	done *Cloned
 }
 
-// Clone makes a store in a directory of what a remote has: the log that was pushed to last, with all that it continues. No file of the
+// Clone makes a store in a directory of what a remote has: one log, with all that it continues. No file of the
 // project is written: restore does that. The new store pushes as a writer of its own. After an error nothing is left of it. Errors:
-// *NotEmptyError, *EmptyRemoteError, *KeyError, *BadObjectError, *GapError, those of package bucket and of stores.Init.
+// *NotEmptyError, *EmptyRemoteError, *KeyError, *UnsignedError, *BadObjectError, *GapError, those of package bucket and of stores.Init.
 func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 	place := options(o.Env)
 	place.Existing = true // what is not there holds no remote
@@ -92,12 +92,7 @@ func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 	if len(c.at.logs) == 0 {
 		return nil, &EmptyRemoteError{o.URL}
 	}
-	end, err := c.state(ctx, o.Log)
-	if err != nil {
-		return nil, err
-	}
-	c.done.Others = slices.DeleteFunc(slices.Clone(c.at.logs), func(l Log) bool { return l.ID == end })
-	path, err := c.chain(ctx, noParent, end)
+	logs, err := c.logs(ctx, o.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +111,7 @@ func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 		mark := filepath.Join(p.StoreDir(), account.TmpName, cloningName)
 		err = account.WriteFile(mark, nil, p.Owner)
 		if err == nil {
-			err = c.fill(ctx, o, a, path)
+			err = c.take(ctx, o, a, logs)
 		}
 		if err == nil {
 			err = account.RemoveIfThere(mark)
@@ -137,6 +132,42 @@ func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 
 // cloningName is the file in a store's directory for temporary files that says that a clone is not complete.
 const cloningName = "cloning"
+
+// logs are the ends of the logs that the clone may take, the best first: the one that an id names, or all.
+func (c *cloning) logs(ctx context.Context, id string) (ends []string, err error) {
+	if id != "" {
+		end, err := c.state(ctx, id)
+		return []string{end}, err
+	}
+	all, err := c.ranked(ctx)
+	for _, l := range all {
+		ends = append(ends, l.ID)
+	}
+	return ends, err
+}
+
+// take fills the store with the first of the logs that is marked with the remote's key as a whole, or with the only one.
+func (c *cloning) take(ctx context.Context, o CloneOptions, a about, ends []string) (err error) {
+	var first error
+	for _, end := range ends {
+		path, err := c.chain(ctx, noParent, end)
+		if err == nil {
+			err = c.fill(ctx, o, a, path)
+		}
+		var without *UnsignedError
+		if !errors.As(err, &without) {
+			c.done.Others = slices.DeleteFunc(slices.Clone(c.at.logs), func(l Log) bool { return l.ID == end })
+			return err
+		}
+		for i := range c.at.logs {
+			c.at.logs[i].Unsigned = c.at.logs[i].Unsigned || c.at.logs[i].ID == end
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
 
 // emptyDir makes the directory; made is false where it was there. What a killed clone has left in it is removed, if no checkpoint is in it
 // and nothing is beside it; a .git may be there.

@@ -17,6 +17,8 @@ import (
 type Log struct {
 	ID     string    // the beginning of the hash of that segment
 	Pushed time.Time // by the clock of the server
+	// Unsigned says that a clone found that somebody without the remote's key pushed something of it.
+	Unsigned bool
 
 	end segmentName
 }
@@ -31,7 +33,7 @@ func (e *NoLogError) Error() string {
 	return fmt.Sprintf("the remote has no log %q, or several that begin so", e.ID)
 }
 
-// UnsignedError: a log was pushed by somebody who does not have the remote's key.
+// UnsignedError: a log was pushed by somebody who does not have the remote's key, and so was every other one.
 type UnsignedError struct{ Log string }
 
 func (e *UnsignedError) Error() string {
@@ -81,7 +83,7 @@ func list(listing []bucket.Object) *listed {
 		l.add(n)
 		continued[n.parent] = true
 		if was, ok := pushed[n.id()]; !ok || !n.merge() && was.end.merge() { // a merge is later than what it holds
-			pushed[n.id()] = Log{n.id(), o.Time, n}
+			pushed[n.id()] = Log{ID: n.id(), Pushed: o.Time, end: n}
 		}
 	}
 	for id, log := range pushed {
@@ -275,4 +277,64 @@ func (r *reader) state(ctx context.Context, id string) (string, error) {
 		return "", &NoLogError{id, r.at.logs}
 	}
 	return found, nil
+}
+
+// How the newest segment of a log is marked, the best first.
+const (
+	markedNow   = iota // with the remote's key that is in force
+	markedOnce         // with an earlier one
+	unmarked           // by somebody without the key
+	notReadable
+)
+
+// ranked are the logs that a clone may take, the best first: by how the newest segment is marked, then the one that was pushed to last. Once one that is
+// marked with the present key is found, those that were pushed to earlier are not looked at. Where there is one log, nothing is read.
+func (r *reader) ranked(ctx context.Context) ([]Log, error) {
+	if len(r.at.logs) < 2 {
+		return slices.Clone(r.at.logs), nil
+	}
+	marks := map[string]int{}
+	for i, l := range r.at.logs {
+		how, err := r.marked(ctx, l)
+		if err != nil {
+			return nil, err
+		}
+		marks[l.ID] = how
+		r.at.logs[i].Unsigned = how == unmarked
+		if how == markedNow {
+			break
+		}
+	}
+	all := slices.Clone(r.at.logs)
+	rank := func(l Log) int {
+		if how, ok := marks[l.ID]; ok {
+			return how
+		}
+		return markedOnce // it is not known, and there is a better one
+	}
+	slices.SortStableFunc(all, func(a, b Log) int { return cmp.Compare(rank(a), rank(b)) })
+	return all, nil
+}
+
+// marked reads the newest segment of a log.
+func (r *reader) marked(ctx context.Context, l Log) (int, error) {
+	smallest := slices.MinFunc(r.at.pieces[l.ID], func(a, b piece) int { return cmp.Compare(a.object.size, b.object.size) })
+	some, err := r.segments(ctx, smallest)
+	if err == nil {
+		s := some[len(some)-1]
+		var o opened
+		if o, err = r.open(s.String(), s.sealed); err == nil {
+			switch {
+			case !o.head.signed(o.bundle):
+				return unmarked, nil
+			case o.head.by.Recipient() == r.keys.Current().Recipient():
+				return markedNow, nil
+			}
+			return markedOnce, nil
+		}
+	}
+	if ofOneLog(err) || errors.As(err, new(*KeyError)) {
+		err = nil
+	}
+	return notReadable, err
 }

@@ -30,6 +30,9 @@ type Pulled struct {
 	Requests int
 	Torn     []string // names of segments that are not whole
 	Failed   []Failed // logs that could not be pulled, or not all of them
+	// Unsigned are the ids of logs of which a part was left out, since it was pushed without the remote's key; Noticed, of these, those that an
+	// earlier pull had found.
+	Unsigned, Noticed []string
 }
 
 // PulledLog is one log, and what it got.
@@ -41,7 +44,7 @@ type PulledLog struct {
 // Failed is a log that was not pulled up to its end. What is before that was.
 type Failed struct {
 	Log string // its id
-	Err error  // *GapError, *UnsignedError, *BadObjectError
+	Err error  // *GapError, *BadObjectError
 }
 
 // machine is who a writer is, as it says itself.
@@ -52,6 +55,7 @@ type machine struct {
 
 const (
 	machinesName = "machines.json" // a machine for each writer that is known
+	unsignedName = "unsigned.json" // the ids of logs that a pull has left out, since they were pushed without the key
 	incomingName = "incoming"      // the directory of objects that are fetched, and not in the store yet
 )
 
@@ -65,6 +69,7 @@ type pulling struct {
 	machines map[writerID]machine // that are known
 	have     []project.PulledLog  // of this remote
 	names    map[string]bool      // of the pulled logs of all remotes
+	noticed  []string             // the logs that earlier pulls have left out
 }
 
 // Pull fetches the logs of the other writers of a remote. Neither the working tree nor this store's own log is touched. What cannot be
@@ -129,6 +134,11 @@ func (u *pulling) pull(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		id := t.end.id()
+		if slices.Contains(u.noticed, id) && !u.o.Check && !u.isNamed(ctx, id) {
+			u.done.Unsigned, u.done.Noticed = append(u.done.Unsigned, id), append(u.done.Noticed, id)
+			continue
+		}
 		got, err := u.log(ctx, t)
 		if got != nil && got.New > 0 {
 			u.done.Logs = append(u.done.Logs, *got)
@@ -136,10 +146,21 @@ func (u *pulling) pull(ctx context.Context) error {
 		if err == nil {
 			continue
 		}
+		if errors.As(err, new(*UnsignedError)) {
+			if u.done.Unsigned = append(u.done.Unsigned, id); slices.Contains(u.noticed, id) {
+				u.done.Noticed = append(u.done.Noticed, id)
+			}
+			continue
+		}
 		if !ofOneLog(err) {
 			return err
 		}
-		u.done.Failed = append(u.done.Failed, Failed{t.end.id(), err})
+		u.done.Failed = append(u.done.Failed, Failed{id, err})
+	}
+	if !slices.Equal(u.done.Unsigned, u.noticed) {
+		if err := u.write(unsignedName, u.done.Unsigned); err != nil {
+			return err
+		}
 	}
 	slices.SortFunc(u.done.Logs, func(a, b PulledLog) int { return cmp.Compare(a.Name, b.Name) })
 	return u.dropIncoming()
@@ -231,6 +252,7 @@ func (u *pulling) readPulled() (err error) {
 			u.have = append(u.have, l)
 		}
 	}
+	_ = u.read(unsignedName, &u.noticed) // what is torn says nothing
 	u.machines = map[writerID]machine{}
 	return u.read(machinesName, &u.machines)
 }

@@ -191,12 +191,12 @@ func (h head) before() string {
 }
 
 // isNamed reports whether the person asked for a log, or for a segment of it, by its id.
-func (w *pulledLog) isNamed(ctx context.Context, end string) bool {
-	if w.o.Log == "" {
+func (u *pulling) isNamed(ctx context.Context, end string) bool {
+	if u.o.Log == "" {
 		return false
 	}
-	log, err := w.named(ctx, w.o.Log)
-	return strings.HasPrefix(end, w.o.Log) || err == nil && log.ID == end
+	log, err := u.named(ctx, u.o.Log)
+	return strings.HasPrefix(end, u.o.Log) || err == nil && log.ID == end
 }
 
 // who notes whose a writer is.

@@ -54,10 +54,11 @@ func TestWhoHasTheKey(t *testing.T) {
 	}
 	other := &machine{t, filepath.Join(t.TempDir(), "clone"), t.TempDir(), &now}
 	o := remote.CloneOptions{OpenOptions: other.options(), URL: "s3://fault/x", Dir: other.dir, Name: "origin", Key: remote.GivenKey{Text: key}}
-	var unsigned *remote.UnsignedError
-	if _, err := remote.Clone(t.Context(), o); !errors.As(err, &unsigned) || unsigned.Log != log {
-		t.Fatalf("a log that was not signed: %v", err)
+	done, err := remote.Clone(t.Context(), o)
+	if err != nil || done.Checkpoints != 2 || len(done.Others) != 1 || done.Others[0].ID != log || !done.Others[0].Unsigned {
+		t.Fatalf("a clone beside a newer log that was not signed: %+v, %v", done, err)
 	}
+	done.Project.Close()
 	sandbox.holds(b, key, log)
 
 	about := b.Peek("rewind.json")

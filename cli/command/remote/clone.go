@@ -75,8 +75,9 @@ type clonedView struct {
 }
 
 type logView struct {
-	Log    string `json:"log"`
-	Pushed string `json:"pushed"`
+	Log      string `json:"log"`
+	Pushed   string `json:"pushed"`
+	Unsigned bool   `json:"unsigned"` // it was found to be pushed without the key
 }
 
 func reportCloned(c *app.Call, done *remote.Cloned, dir string) error {
@@ -86,7 +87,7 @@ func reportCloned(c *app.Call, done *remote.Cloned, dir string) error {
 	}
 	if c.JSON {
 		return c.Out.Document(clonedView{app.ViewPath(dir).Path, done.Machine, app.ViewPath(from).Path, done.Checkpoints, done.Bytes, done.Requests, append([]string{}, done.Torn...),
-			app.Map(done.Others, func(l remote.Log) logView { return logView{l.ID, app.ViewTime(l.Pushed)} })})
+			app.Map(done.Others, func(l remote.Log) logView { return logView{l.ID, app.ViewTime(l.Pushed), l.Unsigned} })})
 	}
 	c.Out.Summary("Cloned %s of %s on %s into %s.", app.Plural(done.Checkpoints, "checkpoint", "checkpoints"), app.Escape(from),
 		app.Escape(done.Machine), app.Escape(dir))
@@ -94,6 +95,10 @@ func reportCloned(c *app.Call, done *remote.Cloned, dir string) error {
 		c.Out.Warn("an object of the remote is not whole, and was left out: %s", app.Escape(name))
 	}
 	for _, l := range done.Others {
+		if l.Unsigned {
+			c.Out.Warn("a log of the remote is not in the clone, since it was pushed, in part or as a whole, without the remote's key: %s, pushed to %s", l.ID, app.Ago(c.Out, l.Pushed))
+			continue
+		}
 		c.Out.Warn("another log of the remote is not in the clone: %s, pushed to %s", l.ID, app.Ago(c.Out, l.Pushed))
 	}
 	if len(done.Others) > 0 {

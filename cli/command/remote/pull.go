@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -62,7 +63,7 @@ func NewPull() *app.Command {
 				return err
 			}
 			if c.JSON {
-				v := pulledView{Remote: r.Name, Bytes: done.Bytes, Requests: done.Requests, Torn: append([]string{}, done.Torn...), Failed: []failedView{}}
+				v := pulledView{Remote: r.Name, Bytes: done.Bytes, Requests: done.Requests, Torn: append([]string{}, done.Torn...), Failed: []failedView{}, Unsigned: append([]string{}, done.Unsigned...)}
 				v.Machines = app.Map(done.Logs, func(l remote.PulledLog) pulledLogView {
 					return pulledLogView{report.ViewPulled(p, l.PulledLog), l.New}
 				})
@@ -80,6 +81,9 @@ func NewPull() *app.Command {
 					}
 				}
 			}
+			if !c.JSON {
+				sayUnsigned(c, done)
+			}
 			for _, f := range done.Failed {
 				if c.JSON || f.Err != done.Failed[0].Err {
 					c.Out.Warn("the log %s was not pulled up to its end: %s", f.Log, app.Escape(f.Err.Error()))
@@ -90,6 +94,16 @@ func NewPull() *app.Command {
 			}
 			return nil
 		},
+	}
+}
+
+// sayUnsigned names the logs that were left out, each once.
+func sayUnsigned(c *app.Call, done *remote.Pulled) {
+	for _, log := range done.Unsigned {
+		if !slices.Contains(done.Noticed, log) {
+			c.Out.Warn("the log %s was pushed, in part or as a whole, without the remote's key: anybody who can write to the place can have done that", log)
+			c.Out.Hint("if you know who pushed it: rewind pull --log %s", log)
+		}
 	}
 }
 
@@ -111,7 +125,8 @@ type pulledView struct {
 	Bytes    int64           `json:"bytes"`
 	Requests int             `json:"requests"`
 	Torn     []string        `json:"torn"`   // names of segments that are not whole
-	Failed   []failedView    `json:"failed"` // logs that could not be pulled up to their ends
+	Failed   []failedView    `json:"failed"`   // logs that could not be pulled up to their ends
+	Unsigned []string        `json:"unsigned"` // logs of which something was left out, since it was pushed without the key
 }
 
 type pulledLogView struct {
