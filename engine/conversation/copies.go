@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"syscall"
@@ -47,24 +46,15 @@ type copies struct {
 	matched map[*transcript.Index]*matched
 }
 
-// here is where a transcript is on this account: at the path that its hook gave, or, where that is one of another machine, at the
-// place that it would have here.
-func (v *copies) here(file string) string {
-	if _, err := os.Stat(file); file == "" || err == nil {
-		return file
-	}
-	return transcript.Here(v.agent, session.AgentHome(v.p), file)
-}
-
 // conversationOf gathers the copies of the conversation of a session. near, if
 // not nil, is the checkpoint whose place is looked for. The caller holds the
 // users lock as long as it uses the result.
-func conversationOf(ctx context.Context, p *project.Project, agent, session, file string, near *manifest.Checkpoint) (*copies, error) {
-	v := &copies{p: p, ctx: ctx, agent: transcript.Agent(agent), id: session}
-	v.file = v.here(file)
+func conversationOf(ctx context.Context, p *project.Project, agent, id, file string, near *manifest.Checkpoint) (*copies, error) {
+	v := &copies{p: p, ctx: ctx, agent: transcript.Agent(agent), id: id}
+	v.file = session.Here(p, v.agent, file)
 	var newest, next, own oid.ID
 	err := p.Query(ctx, func(db *manifest.DB) error {
-		for c, err := range db.Checkpoints(manifest.Query{Session: session}) {
+		for c, err := range db.Checkpoints(manifest.Query{Session: id}) {
 			if err != nil {
 				return err
 			}
@@ -73,7 +63,7 @@ func conversationOf(ctx context.Context, p *project.Project, agent, session, fil
 				continue
 			}
 			if v.file == "" {
-				v.file = v.here(t.Path)
+				v.file = session.Here(p, v.agent, t.Path)
 			}
 			if transcript.PartOf(v.agent, t.Path) != transcript.PartOf(v.agent, v.file) {
 				continue // of another file of the session

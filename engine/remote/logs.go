@@ -281,9 +281,9 @@ func (r *reader) state(ctx context.Context, id string) (string, error) {
 
 // How the newest segment of a log is marked, the best first.
 const (
-	markedNow   = iota // with the remote's key that is in force
-	markedOnce         // with an earlier one
-	unmarked           // by somebody without the key
+	markedNow  = iota // with the remote's key that is in force
+	markedOnce        // with an earlier one
+	unmarked          // by somebody without the key
 	notReadable
 )
 

@@ -105,6 +105,7 @@ func (r *roster) describeAll(p *project.Project) error {
 	}
 	for _, file := range r.forks {
 		agent := transcript.AgentOf(file)
+		file = Here(p, agent, file)
 		if d, err := transcript.Describe(agent, file); err == nil {
 			describe(r.get(string(agent), d.ID), d)
 		}
@@ -124,6 +125,7 @@ func (r *roster) describeAll(p *project.Project) error {
 			continue
 		}
 		// It can lie where another working directory's sessions are.
+		s.Path = Here(p, agent, s.Path)
 		if d, err := transcript.Describe(agent, s.Path); err == nil {
 			describe(s, d)
 		}

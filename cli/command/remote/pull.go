@@ -124,7 +124,7 @@ type pulledView struct {
 	Machines []pulledLogView `json:"machines"` // that something was pulled of
 	Bytes    int64           `json:"bytes"`
 	Requests int             `json:"requests"`
-	Torn     []string        `json:"torn"`   // names of segments that are not whole
+	Torn     []string        `json:"torn"`     // names of segments that are not whole
 	Failed   []failedView    `json:"failed"`   // logs that could not be pulled up to their ends
 	Unsigned []string        `json:"unsigned"` // logs of which something was left out, since it was pushed without the key
 }
