@@ -25,6 +25,8 @@ require (
 	znkr.io/diff v1.0.1
 )
 
+require golang.org/x/time v0.15.0
+
 require (
 	filippo.io/edwards25519 v1.2.0 // indirect
 	filippo.io/hpke v0.4.0 // indirect

@@ -64,7 +64,7 @@ func explainRemote(err error, f *Failure) bool {
 	case is[*remote.OwnLogError](err, f, ExitRefused, "to begin anew: rewind remote remove, and delete what is there"):
 	case is[*remote.NoPolicyError](err, f, ExitUsage, "a directory has permissions instead"):
 	case is[*remote.GapError](err, f, ExitDamaged, "a listing can lag behind: try again in a minute"):
-	case is[*remote.BadObjectError](err, f, ExitDamaged, "something in the remote was changed or is damaged"):
+	case is[*remote.BadObjectError](err, f, ExitDamaged, "something in the remote was changed or is damaged; on the machine that pushed it: rewind push --repair"):
 	case is[*remote.FutureError](err, f, ExitFailed, "install a newer rewind"):
 	default:
 		return false

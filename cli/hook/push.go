@@ -18,8 +18,19 @@ const (
 	hurryWord = "--push=hurry"
 )
 
-// flushTime is how long the end of a turn waits for a push, where the machine may be gone right after it.
+// flushTime is how long the end of a turn waits for a push, where the machine may be gone right after it and no setting says otherwise.
 const flushTime = 3 * time.Second
+
+// flushes is how long the end of a turn waits for a push here.
+func flushes(p *project.Project) time.Duration {
+	switch set := p.Settings().Push.Flush; {
+	case set != nil:
+		return *set
+	case mayVanish(p.Env):
+		return flushTime
+	}
+	return 0
+}
 
 // StartPush starts a detached process that pushes what was committed, if a remote wants it and none is there already. hurry: it
 // does not wait for more.
@@ -44,18 +55,21 @@ func StartPush(p *project.Project, hurry bool) error {
 	return cmd.Process.Release()
 }
 
-// push has what hooks saved pushed; at the end of a turn in a machine that may be gone with it, it waits for that.
+// push has what hooks saved pushed; at the end of a turn it waits for that, as long as the setting says, or where the machine may be gone with it.
 func (h *process) push(ctx context.Context) {
 	kind := h.Event.Kind
 	ends := kind == manifest.Stop || kind == manifest.SessionEnd
 	if !ends && !h.Project.Committed.Load() {
 		return
 	}
-	ends = ends && mayVanish(h.Env)
-	if err := StartPush(h.Project, ends); err != nil || !ends {
+	var wait time.Duration
+	if ends {
+		wait = flushes(h.Project)
+	}
+	if err := StartPush(h.Project, wait > 0); err != nil || wait == 0 {
 		return // the next save tries again
 	}
-	ctx, cancel := context.WithTimeout(ctx, flushTime)
+	ctx, cancel := context.WithTimeout(ctx, min(wait, time.Until(h.start.Add(watchTime-time.Second))))
 	defer cancel()
 	remote.Flush(ctx, h.Project)
 }

@@ -16,7 +16,7 @@ type RemoteView struct {
 	Pushed   *string `json:"pushed"`    // the last push
 	Epoch    int     `json:"epoch"`     // number of the key that is pushed for: 1 is the first
 	NewerKey bool    `json:"newer_key"` // the remote has a newer one, which this account does not have
-	Failed   *string `json:"failed"`    // why the last push by itself did not come through
+	Failed   *string `json:"failed"`    // why the last push did not come through
 }
 
 // ViewRemote is its view.

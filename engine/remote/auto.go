@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"time"
 
@@ -22,7 +21,7 @@ const (
 	pusherLock = "pusher"
 )
 
-// Failure is why the last push without a command did not come through.
+// Failure is why the last push did not come through.
 type Failure struct {
 	Time  time.Time `json:"time"`
 	Error string    `json:"error"`
@@ -131,27 +130,30 @@ func pushFor(ctx context.Context, p *project.Project, hurry bool) error {
 			pause(debounce)
 		}
 		hurry = false
-		for _, r := range due {
-			if err := r.pushNoting(ctx); err != nil {
-				return err
+		var failed error
+		for _, r := range due { // one that fails keeps no other one back
+			if _, err := r.Push(ctx, false); err != nil {
+				failed = err
 			}
+		}
+		if failed != nil {
+			return failed
 		}
 		last = time.Now()
 	}
 	return nil
 }
 
-// pushNoting pushes, and notes for status how it went.
-func (r *Remote) pushNoting(ctx context.Context) error {
-	_, err := r.Push(ctx, false)
-	if err == nil || ctx.Err() != nil {
-		return err
+// noteOutcome notes for status why a push failed, or that one came through.
+func (r *Remote) noteOutcome(err error) error {
+	if err == nil {
+		return account.RemoveIfThere(filepath.Join(r.dir, failedName))
 	}
 	f := Failure{Time: r.p.Env.Time(), Error: err.Error(), Count: 1}
 	if was := r.Failure(); was != nil {
 		f.Count += was.Count
 	}
-	return errors.Join(err, r.write(failedName, f))
+	return r.write(failedName, f)
 }
 
 // Flush waits until nothing waits for a push, or until ctx ends: for the end of a turn, after which a machine may be gone.

@@ -3,6 +3,7 @@
 package remote_test
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"strings"
@@ -24,7 +25,8 @@ func (m *machine) check() (*remote.Checked, error) {
 	return r.Check(m.t.Context())
 }
 
-// TestCheck: whatever is missing or changed is named; what is not needed is none of it; and push --check sends again what is missing.
+// TestCheck: whatever is missing or changed is named; what is not needed is none of it; push --check sends again what is missing, and
+// push --repair also what is damaged.
 func TestCheck(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	b := faultbucket.New()
@@ -71,7 +73,7 @@ func TestCheck(t *testing.T) {
 			if what == "torn" && strings.HasPrefix(name, "w/") && len(done.Torn) != 1 {
 				t.Errorf("%s is torn: %v", name, done.Torn)
 			}
-			if what == "changed" || strings.Contains(unneeded, name) || strings.Count(name, "-") == 5 {
+			if strings.Contains(unneeded, name) || strings.Count(name, "-") == 5 {
 				continue
 			}
 			copied := &machine{t, t.TempDir(), m.home, &now}
@@ -81,10 +83,14 @@ func TestCheck(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			pushed, err := r.Push(t.Context(), true)
+			push := r.Repair
+			if what != "changed" {
+				push = func(ctx context.Context) (*remote.Pushed, error) { return r.Push(ctx, true) }
+			}
+			pushed, err := push(t.Context())
 			p.Close()
-			if err != nil || !pushed.Lost {
-				t.Errorf("push --check without %s: %+v, %v", name, pushed, err)
+			if err != nil || !pushed.Lost || (pushed.Old == log) != (what == "changed" || !end) {
+				t.Errorf("%s, %s: %+v, %v", name, what, pushed, err)
 			}
 			log, err := remote.NewestLog(r)
 			if err != nil {

@@ -64,6 +64,8 @@ func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 	place := options(o.Env)
 	place.Existing = true // what is not there holds no remote
 	place.Project = o.Env.Dir
+	set, _ := project.LoadSettings(o.Env, "")
+	place.Limit = set.Push.Limit
 	var err error
 	if o.URL, err = bucket.Resolve(o.URL, place); err != nil { // the new project has no remote of git of that name
 		return nil, err

@@ -231,6 +231,7 @@ func (r *Remote) openAs(conditional bool) (bucket.Bucket, error) {
 	o := options(r.p.Env)
 	o.Existing, o.Conditional, o.Project = true, conditional, r.p.Root()
 	o.Keep = filepath.Join(r.dir, keptName)
+	o.Limit = r.p.Settings().Push.Limit
 	return open(r.URL, o)
 }
 

@@ -19,7 +19,7 @@ type Pending struct {
 type State struct {
 	*Remote
 	Pending Pending
-	Failure *Failure // of the last push without a command; nil where it came through
+	Failure *Failure // of the last push; nil where it came through
 }
 
 // States looks at all remotes of a project, and asks none of them anything.

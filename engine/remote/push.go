@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,8 +28,10 @@ type Pushed struct {
 	Requests    int   // to the remote
 	// Moved says that another copy of this store had pushed more as the same writer: this one is a new writer now.
 	Moved bool
-	// Lost says that what was pushed before was no longer in the remote: all of the log was pushed again.
+	// Lost says that what was pushed before was no longer in the remote, or damaged: all of the log was pushed again.
 	Lost bool
+	// Old is the id of the log that the remote has still, and that was pushed again; "": none.
+	Old string
 	// NewKey says that the remote has got another key since, which this machine uses from now on; OldKey, that it has one that this
 	// account cannot open, so that what was pushed is sealed for the one before.
 	NewKey, OldKey bool
@@ -40,10 +43,12 @@ const quiet = time.Minute
 // pushing is one push.
 type pushing struct {
 	*Remote
-	b    bucket.Bucket
-	m    mark
-	sent *sent
-	done *Pushed
+	check bool // asks whether all that was pushed is there
+	reads bool // and whether it is whole
+	b     bucket.Bucket
+	m     mark
+	sent  *sent
+	done  *Pushed
 
 	release    func()  // of the store, which is in use while objects are read; nil: it is not
 	generation *uint64 // of the store when this try began; nil: it has not begun
@@ -51,9 +56,19 @@ type pushing struct {
 }
 
 // Push sends what the log has got since the last push. With check it also asks the remote, at once, whether what was
-// pushed is still there. What is sent is in the remote for good, also where the push ends with an error later. Errors:
+// pushed is still there, by names and lengths. What is sent is in the remote for good, also where the push ends with an error later. Errors:
 // *account.BusyError where another process pushes, *GoneError, those of package bucket and of the store.
 func (r *Remote) Push(ctx context.Context, check bool) (*Pushed, error) {
+	return r.push(ctx, &pushing{check: check})
+}
+
+// Repair is Push, but reads all that was pushed: where an object is gone or damaged, all of the log goes again, as another one. Errors: as Push.
+func (r *Remote) Repair(ctx context.Context) (*Pushed, error) {
+	return r.push(ctx, &pushing{check: true, reads: true})
+}
+
+// push does a push, and notes for status how it went.
+func (r *Remote) push(ctx context.Context, u *pushing) (*Pushed, error) {
 	if err := r.p.Writing(ctx); err != nil {
 		return nil, err
 	}
@@ -65,24 +80,36 @@ func (r *Remote) Push(ctx context.Context, check bool) (*Pushed, error) {
 	if err := r.makeDir(); err != nil { // a store that was rebuilt has none
 		return nil, err
 	}
-	u := &pushing{Remote: r, done: &Pushed{Remote: r}}
+	u.Remote, u.done = r, &Pushed{Remote: r}
+	err = u.push(ctx)
+	if ctx.Err() != nil { // it was interrupted
+		return u.done, err
+	}
+	if nerr := r.noteOutcome(err); nerr != nil {
+		err = errors.Join(err, nerr)
+	}
+	return u.done, err
+}
+
+func (u *pushing) push(ctx context.Context) error {
+	r := u.Remote
 	u.m = r.mark()
 	last, err := r.p.Store.Last()
 	if err != nil {
-		return nil, r.p.Classify(err)
+		return r.p.Classify(err)
 	}
 	s, sealed, spooled, err := r.readSpool()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if !spooled && !check && (u.m.At == positionText(last) || last.Seq == 0) {
-		return u.done, nil
+	if !spooled && !u.check && (u.m.At == positionText(last) || last.Seq == 0) {
+		return nil
 	}
 	if u.b, err = r.bucket(); err != nil {
-		return nil, err
+		return err
 	}
-	if err := u.isThere(ctx, check); err != nil {
-		return u.done, err
+	if err := u.isThere(ctx); err != nil {
+		return err
 	}
 	if spooled {
 		err = u.send(ctx, s, sealed)
@@ -93,14 +120,14 @@ func (r *Remote) Push(ctx context.Context, check bool) (*Pushed, error) {
 		err = u.anew()
 	}
 	if err != nil {
-		return u.done, err
+		return err
 	}
 	for tries := 0; ; tries++ {
 		if u.sent, err = r.readSent(&u.m); err != nil {
-			return u.done, err
+			return err
 		}
 		if tries == 0 {
-			err = u.settleWriter(ctx, check, spooled)
+			err = u.settleWriter(ctx, spooled)
 		}
 		if err == nil {
 			u.holds = tries == patience
@@ -113,7 +140,7 @@ func (r *Remote) Push(ctx context.Context, check bool) (*Pushed, error) {
 			}
 		}
 		if !errors.Is(err, errSwept) {
-			return u.done, r.p.Classify(err)
+			return r.p.Classify(err)
 		}
 	}
 }
@@ -190,10 +217,10 @@ func (r *Remote) notePacks(stamps []string) error {
 
 // isThere asks whether the place is still the remote: always in a directory, where it costs nothing and a drive may not be mounted, else where
 // the remote is asked anyway. Error: *GoneError.
-func (u *pushing) isThere(ctx context.Context, check bool) error {
+func (u *pushing) isThere(ctx context.Context) error {
 	age := u.p.Env.Time().Sub(u.m.Time)
 	if !isDir(u.URL) {
-		if age >= 0 && age < quiet && !check {
+		if age >= 0 && age < quiet && !u.check {
 			return nil
 		}
 		u.done.Requests++
@@ -202,7 +229,7 @@ func (u *pushing) isThere(ctx context.Context, check bool) error {
 	if errors.Is(err, fs.ErrNotExist) || err == nil && (a.ID != u.ID || a.Recipient != u.Recipient) {
 		return &GoneError{u.URL}
 	}
-	if err == nil && (age < 0 || age >= quiet || check) {
+	if err == nil && (age < 0 || age >= quiet || u.check) {
 		var n int
 		was := u.current()
 		n, err = u.lookForKey(ctx, u.b)
@@ -230,20 +257,20 @@ func positionText(at cas.Position) string {
 // settleWriter decides as whom this store pushes. A store that was copied, or put back to an earlier state with all of its machine, would
 // write a second log under one writer: it becomes a writer of its own, which continues the log where it knows it.
 // After a push that was interrupted it asks in any case.
-func (u *pushing) settleWriter(ctx context.Context, check, resumed bool) error {
+func (u *pushing) settleWriter(ctx context.Context, resumed bool) error {
 	if u.m.Writer == "" {
 		u.newWriter()
 		return nil
 	}
 	store := u.p.ID.String()
 	same := u.m.Store == store
-	if same || check {
+	if same || u.check {
 		now, boot := u.p.Env.Time(), u.p.Env.BootTime()
 		age := now.Sub(u.m.Time)
-		if age >= 0 && age < quiet && boot.Sub(u.m.Boot).Abs() < time.Second && !check && !resumed {
+		if age >= 0 && age < quiet && boot.Sub(u.m.Boot).Abs() < time.Second && !u.check && !resumed {
 			return u.sameLog()
 		}
-		whole, ahead, err := u.look(ctx, check)
+		whole, ahead, err := u.look(ctx)
 		switch {
 		case err != nil:
 			return err
@@ -261,11 +288,11 @@ func (u *pushing) settleWriter(ctx context.Context, check, resumed bool) error {
 }
 
 // look asks the remote whether all of the log that this store continues is still there, and whether another one has pushed more as
-// the same writer. With check it looks at the whole log, also at that of others which it continues, and at the packs.
-func (u *pushing) look(ctx context.Context, check bool) (whole, ahead bool, err error) {
+// the same writer. With check it looks at the whole log, also at that of others which it continues, and at the packs; with reads it reads them.
+func (u *pushing) look(ctx context.Context) (whole, ahead bool, err error) {
 	prefix, from := ofWriter(u.m.Writer), u.m.Base
 	switch {
-	case check:
+	case u.check:
 		prefix, from = "", noParent
 	case u.m.First: // all that is there of the log is another's
 		prefix, from = segments, noParent
@@ -286,16 +313,37 @@ func (u *pushing) look(ctx context.Context, check bool) (whole, ahead bool, err 
 		return true, ahead, nil
 	}
 	var named []string
-	if err := u.read(packsName, &named); check && (err != nil || len(missing(objects, nil, named)) > 0) {
+	if slices.ContainsFunc(in.at.logs, func(l Log) bool { return l.ID == parentOf(before) }) {
+		defer func() {
+			if err == nil && !whole {
+				u.done.Old = parentOf(before)
+			}
+		}()
+	}
+	if err := u.read(packsName, &named); u.check && (err != nil || len(missing(objects, nil, named)) > 0) {
 		return false, ahead, nil
 	}
-	_, err = in.chain(ctx, from, parentOf(before))
-	var gap *GapError
-	var bad *BadObjectError
-	if errors.As(err, &gap) || errors.As(err, &bad) {
+	path, err := in.chain(ctx, from, parentOf(before))
+	if err == nil && u.reads {
+		err = in.readAll(ctx, path, named)
+	}
+	if errors.As(err, new(*GapError)) || errors.As(err, new(*BadObjectError)) || errors.Is(err, fs.ErrNotExist) {
 		return false, ahead, nil
 	}
 	return err == nil, ahead, err
+}
+
+// readAll reads the pieces of a log, and packs by their stamps, and checks that their bytes are those that were pushed.
+func (r *reader) readAll(ctx context.Context, pieces []piece, packs []string) error {
+	return inOrder(ctx, len(pieces)+len(packs), func(ctx context.Context, i int) (none struct{}, err error) {
+		if i < len(pieces) {
+			_, err = r.segments(ctx, pieces[i])
+			return none, err
+		}
+		pack, _ := parseStamp(packs[i-len(pieces)])
+		_, err = r.get(ctx, pack.packName(), pack)
+		return none, err
+	}, func(int, struct{}) error { return nil })
 }
 
 // sameLog compares the log with the newest commit that was sent: one that was put back to an older state and has gone on from there is
@@ -461,7 +509,7 @@ func (u *pushing) send(ctx context.Context, s spool, sealed []byte) error {
 		return err
 	}
 	u.m = s.Mark
-	return errors.Join(u.dropSpool(), account.RemoveIfThere(filepath.Join(u.dir, failedName)))
+	return u.dropSpool()
 }
 
 func (u *pushing) put(ctx context.Context, name string, sealed []byte) error {

@@ -57,6 +57,8 @@ const (
 	keySilentCheckpoints
 	keyWarnUninitialised
 	keyNotice
+	keyPushFlush
+	keyPushLimit
 	keyCount
 )
 
@@ -65,6 +67,7 @@ const (
 	maxNumber  = int64(1) << 53   // what every JSON reader keeps exactly
 	maxSeconds = 366 * 24 * 3600  // a year; keeps durations far from overflow
 	maxDays    = 36600            // a century
+	maxFlush   = 7                // agents give up a hook after 10
 	maxCount   = int64(1)<<31 - 1 // fits an int on every system
 )
 
@@ -94,6 +97,8 @@ var keys = [keyCount]Key{
 	keySilentCheckpoints: {Name: "silentCheckpoints", kind: kindFlag, fallback: false, Doc: "show nothing in the agent's window"},
 	keyWarnUninitialised: {Name: "warnUninitialised", kind: kindWord, Choices: []string{"once", "session", "never"}, fallback: "once", Doc: "warn in uninitialised projects: once per directory, once per session, or never"},
 	keyNotice:            {Name: "notice", kind: kindFlag, fallback: true, Doc: "tell agents once, at their next prompt, which files a restore, an undo or a revert changed"},
+	keyPushFlush:         {Name: "push.flush", kind: kindCount, max: maxFlush, fallback: nil, Unit: "seconds", Doc: "seconds that the end of an agent's turn waits for the push to remotes; 0: it does not; not set: 3 where no terminal or a cloud sandbox is seen, else 0"},
+	keyPushLimit:         {Name: "push.limit", kind: kindSize, fallback: int64(0), Doc: "bytes a second that pushes, pulls and clones use at most; 0: no limit"},
 }
 
 // Keys describes all settings in the order of the documentation. The result is

@@ -35,6 +35,7 @@ type Settings struct {
 	SilentCheckpoints bool
 	WarnUninitialised string // "once", "session", "never"
 	Notice            bool   // agents get one notice of what was taken back
+	Push              Push
 
 	values [keyCount]slot
 }
@@ -58,6 +59,12 @@ type Retention struct {
 	MaxAge         time.Duration
 	MaxSize        int64 // bytes
 	Thin, Auto     bool
+}
+
+// Push is how remotes are pushed to.
+type Push struct {
+	Flush *time.Duration // that the end of a turn waits; nil: as long as the machine makes it wise
+	Limit int64          // bytes a second; 0: no limit
 }
 
 // The moments at which a hook can take a checkpoint. The tier's file lists
@@ -186,4 +193,8 @@ func (s *Settings) fill() {
 	s.Guard, s.SilentCheckpoints = flag(keyGuard), flag(keySilentCheckpoints)
 	s.WarnUninitialised = str(keyWarnUninitialised)
 	s.Notice = flag(keyNotice)
+	if at(keyPushFlush) != nil {
+		s.Push.Flush = new(time.Duration(num(keyPushFlush)) * time.Second)
+	}
+	s.Push.Limit = num(keyPushLimit)
 }

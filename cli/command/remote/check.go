@@ -66,7 +66,7 @@ func check(ctx context.Context, c *app.Call, p *project.Project, name string, po
 	}
 	if n := len(done.Damaged); n > 0 {
 		return &app.FailedError{Failure: app.Failure{Code: app.ExitDamaged, Message: "the remote " + r.Name + " is damaged: " + app.Plural(n, "problem", "problems") + " found",
-			Hint: "on the machine that pushed it: rewind push --check sends again what is missing"}}
+			Hint: "on the machine that pushed it: rewind push --repair sends it again"}}
 	}
 	return nil
 }

@@ -11,24 +11,33 @@ import (
 
 // NewPush makes the command that sends checkpoints to a remote.
 func NewPush() *app.Command {
-	var check bool
+	var check, repair bool
 	return &app.Command{
 		Name:  "push",
-		Usage: "[NAME] [--check]",
+		Usage: "[NAME] [--check|--repair]",
 		Short: "send what is new to a remote",
 		Long: "Sends all checkpoints that the remote does not have yet, with their conversations and\n" +
 			"all that undo and revert need: names, sessions, operations. What was sent once is not\n" +
 			"sent again. An interrupted push is continued by the next one. --check also asks the\n" +
-			"remote whether the log is still there, and sends it again where it is not. NAME is\n" +
-			"needed where there are several remotes and none is called origin.",
-		Examples: []app.Example{{Line: "rewind push", Does: "to the remote of the project"}},
-		Answers:  app.Answers{"push": pushedView{}},
-		Exits:    []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitUnreachable},
-		MaxArgs:  1,
+			"remote whether all that was pushed is there, by names and lengths. --repair reads all of\n" +
+			"it, and so also finds what was changed. Both send everything again, as another log,\n" +
+			"where something is missing or damaged. NAME is needed where there are several remotes\n" +
+			"and none is called origin.",
+		Examples: []app.Example{
+			{Line: "rewind push", Does: "to the remote of the project"},
+			{Line: "rewind push --repair", Does: "after rewind remote check found something"},
+		},
+		Answers: app.Answers{"push": pushedView{}},
+		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitUnreachable},
+		MaxArgs: 1,
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&check, "check", false, "ask the remote whether what was pushed is still there")
+			f.BoolVar(&repair, "repair", false, "read what was pushed, and send it again if it is damaged")
 		},
 		Run: func(ctx context.Context, c *app.Call) error {
+			if check && repair {
+				return &app.UsageError{Msg: "--check and --repair exclude each other", Hint: "--repair checks all that --check does"}
+			}
 			p, err := c.Open(ctx)
 			if err != nil {
 				return err
@@ -37,7 +46,12 @@ func NewPush() *app.Command {
 			if err != nil {
 				return err
 			}
-			done, err := r.Push(ctx, check)
+			var done *remote.Pushed
+			if repair {
+				done, err = r.Repair(ctx)
+			} else {
+				done, err = r.Push(ctx, check)
+			}
 			if err != nil {
 				return err
 			}
@@ -53,7 +67,10 @@ func NewPush() *app.Command {
 				c.Out.Warn("the log here is not the one that was pushed before: it is pushed as a log of its own, beside that one")
 			}
 			if done.Lost {
-				c.Out.Warn("the remote no longer had what was pushed before: all of it was pushed again")
+				c.Out.Warn("the remote no longer had what was pushed before, or it was damaged: all of it was pushed again")
+			}
+			if done.Old != "" {
+				c.Out.Hint("what is left of it: rewind remote gc --log %s removes it", done.Old)
 			}
 			if done.NewKey {
 				c.Out.Summary("The key of %s was rotated: what is pushed is sealed for the new one now.", r.Name)
@@ -78,7 +95,8 @@ type pushedView struct {
 	Checkpoints int    `json:"checkpoints"`
 	Bytes       int64  `json:"bytes"`
 	Requests    int    `json:"requests"`
-	Lost        bool   `json:"lost"`   // what was pushed before was no longer there: all of it was pushed again
+	Lost        bool   `json:"lost"`   // what was pushed before was no longer there, or damaged: all of it was pushed again
+	Old         string `json:"old"`    // the log that is left of it; "": none
 	Moved       bool   `json:"moved"`  // another copy of the store had pushed: this one pushes as a writer of its own now
 	Merged      int    `json:"merged"` // small objects that were merged after it
 	NewKey      bool   `json:"new_key"`
@@ -86,5 +104,5 @@ type pushedView struct {
 }
 
 func viewPushed(name string, done *remote.Pushed, merged int) pushedView {
-	return pushedView{name, done.Checkpoints, done.Bytes, done.Requests, done.Lost, done.Moved, merged, done.NewKey, done.OldKey}
+	return pushedView{name, done.Checkpoints, done.Bytes, done.Requests, done.Lost, done.Old, done.Moved, merged, done.NewKey, done.OldKey}
 }

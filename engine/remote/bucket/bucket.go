@@ -61,6 +61,8 @@ type Options struct {
 
 	Transport http.RoundTripper // of all requests, for tests; nil: one of our own
 	Timeout   time.Duration     // how long a server may make no progress; 0: 30 seconds
+
+	Limit int64 // bytes a second that all requests together use at most; of a directory and of git, on average; 0: no limit
 }
 
 func (o Options) getenv(name string) string {
@@ -79,6 +81,14 @@ func (o Options) getenv(name string) string {
 //
 // No request is sent. Errors: *URLError; *UnreachableError for a directory that is not there, *DeniedError for one that may not be used.
 func Open(address string, o Options) (Bucket, error) {
+	b, err := openUnpaced(address, o)
+	if _, paces := b.(*s3); err == nil && o.Limit > 0 && !paces {
+		b = paced{b, limiter(o.Limit)}
+	}
+	return b, err
+}
+
+func openUnpaced(address string, o Options) (Bucket, error) {
 	scheme, _, hasScheme := strings.Cut(address, ":")
 	switch {
 	case strings.HasPrefix(address, "~/") && o.Home != "":

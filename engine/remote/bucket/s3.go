@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -61,6 +62,9 @@ func openS3(address string, o Options) (Bucket, error) {
 	if b.timeout <= 0 {
 		b.timeout = 30 * time.Second
 	}
+	if o.Limit > 0 {
+		b.timeout += slow(o.Limit)
+	}
 	if !plain(b.bucket, "._-") || b.bucket[0] == '.' {
 		return wrong("it names no bucket", "Use s3://bucket/prefix.")
 	}
@@ -80,6 +84,16 @@ func openS3(address string, o Options) (Bucket, error) {
 	direct := o.Transport
 	if transport == nil {
 		own := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 32, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second, DisableCompression: true}
+		if o.Limit > 0 {
+			limit := limiter(o.Limit)
+			own.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+				conn, err := new(net.Dialer).DialContext(ctx, network, address)
+				if err != nil {
+					return nil, err
+				}
+				return limitedConn{conn, limit}, nil
+			}
+		}
 		transport, direct = own, &http.Transport{TLSHandshakeTimeout: 10 * time.Second}
 	}
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // a signature is for one host
