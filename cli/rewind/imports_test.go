@@ -75,6 +75,7 @@ var inEngine = map[string][]string{
 	"engine/treeio":     {"engine/problem", "engine/rootfs", "manifest"},
 	"engine/bisect":     {},
 	"engine/gitprogram": {"engine/patch"},
+	"engine/gitrestore": {"engine/gitprogram", "engine/gitrepo"},
 	"engine/checkout":   {"engine/problem", "engine/rootfs", "engine/treeio", "manifest"},
 
 	"engine/remote/bucket":         {"engine/gitprogram", "engine/gitrepo", "engine/problem"},

@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"bufio"
+	"bytes"
 	"compress/zlib"
 	"encoding/binary"
 	"io"
@@ -118,4 +119,34 @@ func applyDelta(base, delta []byte) ([]byte, bool) {
 		}
 	}
 	return out, uint64(len(out)) == to
+}
+
+// PackIDs reads the ids of a pack's objects from its index, of version 1 or 2: ascending, size bytes each, one after the
+// other. Errors: *FormatError, of the file system.
+func PackIDs(file string, size int) ([]byte, error) {
+	data, err := readFile(file, 1<<31)
+	if err != nil {
+		return nil, err
+	}
+	start, step, skip := 0, 4+size, 4
+	if bytes.HasPrefix(data, []byte("\xfftOc\x00\x00\x00\x02")) {
+		start, step, skip = 8, size, 0
+	}
+	table := start + 256*4
+	if len(data) < table {
+		return nil, &FormatError{file, "not the index of a pack"}
+	}
+	count := int64(binary.BigEndian.Uint32(data[table-4:]))
+	if count*int64(step) > int64(len(data)-table) {
+		return nil, &FormatError{file, "not the index of a pack"}
+	}
+	table, end := table, table+int(count)*step
+	if skip == 0 {
+		return data[table:end], nil
+	}
+	ids := make([]byte, 0, int(count)*size)
+	for at := table; at < end; at += step {
+		ids = append(ids, data[at+skip:at+step]...)
+	}
+	return ids, nil
 }

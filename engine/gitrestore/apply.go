@@ -1,0 +1,180 @@
+package gitrestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rewind-cli/rewind/engine/gitrepo"
+)
+
+// Apply carries the plan out. After an error or a crash, what is done stays; a new plan has the rest. Errors: *RefusedError, *LockedError,
+// *gitprogram.FailedError where another git changed what the plan was made for, of the file system.
+func (p *Plan) Apply(ctx context.Context) (r Result, err error) {
+	if len(p.Refusals) > 0 {
+		return r, &RefusedError{p.Refusals}
+	}
+	if len(p.Lines) == 0 {
+		return r, nil
+	}
+	if p.build {
+		return p.applyBuild(ctx)
+	}
+	w, err := startWork(p.target.CommonDir)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, w.end()) }()
+	steps := []struct {
+		name string
+		do   func() error
+	}{
+		{"objects", func() error {
+			r.Objects, err = addObjects(ctx, filepath.Join(p.target.CommonDir, "objects"), p.links)
+			return err
+		}},
+		{"references", func() error { return p.applyRefs(ctx, p.first, &r) }},
+		{"symbolic references", func() error { return p.applySymbolic(ctx) }},
+		{"other references", func() error { return p.applyRefs(ctx, p.rest, &r) }},
+		{"stash", func() error { return p.applyStash(w) }},
+		{"reflogs", func() error { return p.applyLogs(ctx, w, &r) }},
+	}
+	for _, s := range steps {
+		if err := ctx.Err(); err != nil {
+			return r, err
+		}
+		if err := s.do(); err != nil {
+			return r, err
+		}
+		if err := p.stepped(s.name); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+func (p *Plan) stepped(name string) error {
+	if p.step == nil {
+		return nil
+	}
+	return p.step(name)
+}
+
+func (p *Plan) repo() gitrepo.Repo { return gitrepo.Open(p.target.GitDir, p.target.CommonDir) }
+
+// message is what git's reflogs say of a change.
+func (p *Plan) message() string { return "rewind: restore to " + p.label }
+
+// applyRefs changes references: the deletions in one transaction, then all else in another, since git refuses a name in the
+// same one that deletes what stands in its way.
+func (p *Plan) applyRefs(ctx context.Context, list []refChange, r *Result) error {
+	var input strings.Builder
+	for _, deletions := range []bool{true, false} {
+		begun := false
+		for _, c := range list {
+			if (c.new == "") != deletions {
+				continue
+			}
+			if !begun {
+				input.WriteString("start\x00")
+				begun = true
+			}
+			if c.self {
+				input.WriteString("option no-deref\x00")
+			}
+			switch {
+			case c.new == "":
+				fmt.Fprintf(&input, "delete %s\x00%s\x00", c.name, c.old)
+			case c.old == "":
+				fmt.Fprintf(&input, "update %s\x00%s\x00%s\x00", c.name, c.new, zero(c.new))
+			default:
+				fmt.Fprintf(&input, "update %s\x00%s\x00%s\x00", c.name, c.new, c.old)
+			}
+		}
+		if begun {
+			input.WriteString("prepare\x00commit\x00")
+		}
+	}
+	if input.Len() == 0 {
+		return nil
+	}
+	_, err := p.git(ctx, false, []byte(input.String()), "update-ref", "-m", p.message(), "-z", "--stdin")
+	if err == nil {
+		r.Refs += len(list)
+	}
+	return err
+}
+
+func (p *Plan) applySymbolic(ctx context.Context) error {
+	for _, name := range sorted(p.symbolic) {
+		if _, err := p.git(ctx, false, nil, "symbolic-ref", "-m", p.message(), name, p.symbolic[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// applyStash writes the stash's reflog, then its newest entry, under the lock of the reference.
+func (p *Plan) applyStash(w *work) error {
+	if p.stash == nil {
+		return nil
+	}
+	l, err := w.lock(filepath.Join(p.target.CommonDir, filepath.FromSlash(stashRef)))
+	if err != nil {
+		return err
+	}
+	now, err := readSide(p.repo())
+	if err == nil {
+		var is []logEntry
+		if is, err = stashOf(now); err == nil && !slices.Equal(is, p.stashWas) {
+			err = errors.New("the stash has changed since the plan was made")
+		}
+	}
+	if err == nil {
+		err = w.replace(logFile(p.repo(), stashRef), logText(p.stash))
+	}
+	if err != nil {
+		return errors.Join(err, l.free())
+	}
+	return l.put([]byte(p.stash[len(p.stash)-1].id + "\n"))
+}
+
+// applyLogs brings reflogs back, each under the lock of its reference.
+func (p *Plan) applyLogs(ctx context.Context, w *work, r *Result) error {
+	if len(p.logs) == 0 {
+		return nil
+	}
+	var files []string
+	for _, l := range p.logs {
+		files = append(files, refFile(p.repo(), l.name))
+	}
+	locks, err := w.locks(files)
+	if err != nil {
+		return err
+	}
+	repo := p.repo()
+	for i, l := range p.logs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		lock := locks[i]
+		if err := lock.take(); err != nil {
+			return err
+		}
+		file := logFile(repo, l.name)
+		now, err := readLog(file)
+		if err == nil {
+			if list, more := union(l.lines, now); more > 0 {
+				err = w.replace(file, logText(list))
+				r.Logs++
+			}
+		}
+		if err = errors.Join(err, lock.free()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

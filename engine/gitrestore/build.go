@@ -1,0 +1,221 @@
+package gitrestore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
+)
+
+// buildSuffix comes after the name of a git directory that is being built anew, and the number of the process after it.
+const buildSuffix = ".rewind-"
+
+// planBuild plans to build the git directory anew.
+func (p *Plan) planBuild(saved gitrepo.Repo) error {
+	parent := filepath.Dir(p.target.CommonDir)
+	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
+		p.refuse("%s is gone, and so is the directory that it was in.", p.target.CommonDir)
+		return nil
+	}
+	p.build = true
+	l := Line{What: GitDir, Change: Returns, Name: p.target.CommonDir, Note: "The git directory is built anew, with configuration, hooks and all that it had."}
+	if saved.RefStorage() == "files" {
+		s, err := readSide(saved)
+		if err != nil {
+			return err
+		}
+		l.Count, l.To = len(s.refs), text(s.head)
+		stash, err := stashOf(s)
+		if err != nil {
+			return err
+		}
+		p.line(l)
+		for _, e := range stash {
+			p.line(Line{What: Stash, Change: Returns, Name: e.message(), To: e.id})
+		}
+		return nil
+	}
+	p.line(l)
+	return nil
+}
+
+// applyBuild builds a git directory beside its place, and renames it when it is whole.
+func (p *Plan) applyBuild(ctx context.Context) (r Result, err error) {
+	place := p.target.CommonDir
+	parent, base := filepath.Dir(place), filepath.Base(place)
+	for _, left := range leftBy(parent, base+buildSuffix) {
+		if err := os.RemoveAll(left); err != nil {
+			return r, err
+		}
+	}
+	temp, err := os.MkdirTemp(parent, base+buildSuffix+strconv.Itoa(os.Getpid())+"-")
+	if err != nil {
+		return r, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(temp))
+		}
+	}()
+	if err := p.buildIn(ctx, temp, &r); err != nil {
+		return r, err
+	}
+	if _, err := os.Lstat(place); !errors.Is(err, fs.ErrNotExist) {
+		return r, errors.Join(err, &fs.PathError{Op: "rename", Path: place, Err: fs.ErrExist})
+	}
+	if err := os.Rename(temp, place); err != nil {
+		return r, err
+	}
+	if err := vfs.OS.SyncDir(parent); err != nil {
+		return r, err
+	}
+	return r, p.writeGitFile()
+}
+
+func (p *Plan) buildIn(ctx context.Context, temp string, r *Result) error {
+	if err := copyTree(ctx, p.source.Dir, temp); err != nil {
+		return err
+	}
+	for name, file := range p.source.Indexes {
+		to := filepath.Join(temp, "index")
+		if name != "" {
+			to = filepath.Join(temp, "worktrees", name, "index")
+			if _, err := os.Lstat(filepath.Dir(to)); err != nil {
+				continue // an index of a worktree that is not registered
+			}
+		}
+		if err := copyFile(file, to, 0o644); err != nil {
+			return err
+		}
+	}
+	var links []link
+	for _, dir := range p.source.Objects {
+		list, err := everyObject(dir)
+		if err != nil {
+			return err
+		}
+		links = append(links, list...)
+	}
+	for _, dir := range []string{"refs", "objects/info", "objects/pack"} {
+		if err := os.MkdirAll(filepath.Join(temp, filepath.FromSlash(dir)), 0o777); err != nil {
+			return err
+		}
+	}
+	if err := p.stepped("files"); err != nil {
+		return err
+	}
+	var err error
+	if r.Objects, err = addObjects(ctx, filepath.Join(temp, "objects"), links); err != nil {
+		return err
+	}
+	if err := p.stepped("objects"); err != nil {
+		return err
+	}
+	var all []string
+	err = filepath.WalkDir(temp, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && !strings.HasPrefix(path, filepath.Join(temp, "objects")) {
+			all = append(all, path)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return syncAll(temp, all)
+}
+
+// writeGitFile writes the file .git of a work tree whose git directory is elsewhere, if there is none.
+func (p *Plan) writeGitFile() error {
+	file := filepath.Join(p.target.WorkTree, ".git")
+	if file == p.target.GitDir || p.target.WorkTree == "" {
+		return nil
+	}
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return vfs.Replace(vfs.OS, file, vfs.Replacement{Mode: 0o644}, vfs.Bytes([]byte("gitdir: "+filepath.ToSlash(p.target.GitDir)+"\n")))
+}
+
+// copyTree copies the directories, files and symbolic links of a saved git directory, without locks and what else is no state.
+func copyTree(ctx context.Context, from, to string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		place := filepath.Join(to, rel)
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		top, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+		switch {
+		case rel == ".":
+			return os.Chmod(to, info.Mode().Perm())
+		case rel == "objects", strings.HasPrefix(rel, workPrefix):
+			return skip(d)
+		case rel == "gc.pid", strings.HasSuffix(rel, ".lock") && top != "hooks":
+			return skip(d)
+		case d.IsDir():
+			return os.Mkdir(place, info.Mode().Perm()|0o700)
+		case d.Type() == fs.ModeSymlink:
+			target, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			return os.Symlink(target, place)
+		case d.Type().IsRegular():
+			return copyFile(path, place, info.Mode().Perm())
+		}
+		return nil
+	})
+}
+
+func skip(d fs.DirEntry) error {
+	if d.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+// everyObject lists all objects and packs in a directory laid out as git's.
+func everyObject(dir string) (links []link, err error) {
+	names, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range names {
+		if len(n.Name()) != 2 || !isHex(n.Name()) || !n.IsDir() {
+			continue
+		}
+		files, err := os.ReadDir(filepath.Join(dir, n.Name()))
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			if (len(f.Name()) == 38 || len(f.Name()) == 62) && isHex(f.Name()) && f.Type().IsRegular() {
+				name := filepath.Join(n.Name(), f.Name())
+				links = append(links, link{filepath.Join(dir, name), name})
+			}
+		}
+	}
+	for _, pack := range packsIn([]string{dir}) {
+		links = append(links, packLinks(pack)...)
+	}
+	return links, nil
+}

@@ -1,0 +1,69 @@
+package gitrestore
+
+import (
+	"context"
+	"strings"
+
+	"github.com/rewind-cli/rewind/engine/gitprogram"
+)
+
+// git runs the plumbing on the repository; with held, the objects of the saved state are there too.
+func (p *Plan) git(ctx context.Context, held bool, input []byte, args ...string) ([]byte, error) {
+	r := gitprogram.Repository{GitDir: p.target.GitDir}
+	if p.worktree {
+		r.GitDir = p.target.CommonDir // its own directory is made first
+	}
+	if held {
+		r.Objects = p.source.Objects
+	}
+	return r.Output(ctx, input, args...)
+}
+
+// kinds gives the kind of each object: "commit", "tag", "tree", "blob". An object that is not there is missing in it.
+func (p *Plan) kinds(ctx context.Context, held bool, ids []string) (map[string]string, error) {
+	kinds := make(map[string]string, len(ids))
+	if len(ids) == 0 {
+		return kinds, nil
+	}
+	out, err := p.git(ctx, held, []byte(strings.Join(ids, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objecttype)", "--buffer")
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(out)) {
+		if id, kind, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok && kind != "missing" {
+			kinds[id] = kind
+		}
+	}
+	return kinds, nil
+}
+
+// reached gives what tips reach and have does not: commits, and with objects also tags, trees and blobs, which are not looked
+// for. Ids of have that are missing do not count.
+func (p *Plan) reached(ctx context.Context, tips, have []string, objects bool) (map[string]bool, error) {
+	reached := map[string]bool{}
+	if len(tips) == 0 {
+		return reached, nil
+	}
+	var input strings.Builder
+	for _, id := range tips {
+		input.WriteString(id + "\n")
+	}
+	for _, id := range have {
+		input.WriteString("^" + id + "\n")
+	}
+	args := []string{"rev-list", "--stdin", "--ignore-missing"}
+	if objects {
+		args = append(args, "--objects", "--no-object-names")
+		if p.partial {
+			args = append(args, "--missing=allow-any")
+		}
+	}
+	out, err := p.git(ctx, true, []byte(input.String()), args...)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(out)) {
+		reached[strings.TrimSuffix(line, "\n")] = true
+	}
+	return reached, nil
+}

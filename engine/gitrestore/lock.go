@@ -1,0 +1,193 @@
+package gitrestore
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cas/vfs"
+)
+
+// workPrefix begins the name of the directory, in the common git directory, of an Apply that is at work; the number of its
+// process follows. Its files are written there, and each lock is a second name of a file there, so that the locks of a process
+// that was killed are known for its own: clearWork removes them.
+const workPrefix = "rewind-restore-"
+
+type work struct {
+	dir     string
+	n       int
+	written []string // files that are not durable yet
+}
+
+// LockedError: another git holds a lock.
+type LockedError struct{ File string }
+
+func (e *LockedError) Error() string {
+	return "another git is at work: " + e.File + " is there"
+}
+
+// startWork makes the directory.
+func startWork(common string) (*work, error) {
+	if err := clearWork(common); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(common, workPrefix+strconv.Itoa(os.Getpid())+"-")
+	return &work{dir: dir}, err
+}
+
+// end makes all durable, and removes the directory.
+func (w *work) end() error {
+	return errors.Join(syncAll(filepath.Dir(w.dir), w.written), dropWork(w.dir))
+}
+
+// clearWork removes the directories of processes that have ended, and the locks that they held.
+func clearWork(common string) error {
+	for _, dir := range leftBy(common, workPrefix) {
+		if err := dropWork(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leftBy are the names in a directory that begin with prefix and the number of a process that has ended, in full.
+func leftBy(dir, prefix string) (list []string) {
+	files, _ := os.ReadDir(dir) // who writes there will find out
+	for _, f := range files {
+		rest, ok := strings.CutPrefix(f.Name(), prefix)
+		number, _, _ := strings.Cut(rest, "-")
+		if pid, err := strconv.Atoi(number); ok && err == nil && (pid == os.Getpid() || !vfs.Alive(pid)) {
+			list = append(list, filepath.Join(dir, f.Name()))
+		}
+	}
+	return list
+}
+
+// locksName is the file in it that names the locks, each with a NUL behind it, and their files' names the same way in turn.
+const locksName = "locks"
+
+func dropWork(dir string) error {
+	text, err := os.ReadFile(filepath.Join(dir, locksName))
+	if err != nil && !missing(err) {
+		return err
+	}
+	names := strings.Split(string(text), "\x00")
+	for i := 0; i+1 < len(names); i += 2 { // what is cut off at the end was not taken
+		if err := unlock(filepath.Join(dir, names[i]), names[i+1]); err != nil {
+			return err
+		}
+	}
+	return os.RemoveAll(dir)
+}
+
+// unlock removes a lock that is a second name of a file.
+func unlock(file, lock string) error {
+	a, err := os.Lstat(file)
+	if err != nil {
+		return nil // the lock was not taken
+	}
+	b, err := os.Lstat(lock)
+	if err != nil || !os.SameFile(a, b) {
+		return nil
+	}
+	return os.Remove(lock)
+}
+
+// lock is a git lock: a file with ".lock" after its name that is there.
+type lock struct {
+	file, mine string
+}
+
+// lock takes the lock of a file of git's. Errors: *LockedError, of the file system.
+func (w *work) lock(file string) (*lock, error) {
+	list, err := w.locks([]string{file})
+	if err != nil {
+		return nil, err
+	}
+	return list[0], list[0].take()
+}
+
+// locks are those of files, to be taken one after the other: they share what is written.
+func (w *work) locks(files []string) (list []*lock, err error) {
+	mine := w.temp()
+	var text strings.Builder
+	for _, file := range files {
+		text.WriteString(filepath.Base(mine) + "\x00" + file + ".lock\x00")
+		list = append(list, &lock{file, mine})
+	}
+	if err := os.WriteFile(mine, nil, 0o666); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(w.dir, locksName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.WriteString(text.String())
+	return list, errors.Join(err, f.Close())
+}
+
+func (w *work) temp() string {
+	w.n++
+	return filepath.Join(w.dir, strconv.Itoa(w.n))
+}
+
+func (l *lock) take() error {
+	err := os.Link(l.mine, l.file+".lock")
+	if missing(err) {
+		if err := os.MkdirAll(filepath.Dir(l.file), 0o777); err != nil {
+			return err
+		}
+		err = os.Link(l.mine, l.file+".lock")
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return &LockedError{l.file + ".lock"}
+	}
+	return err
+}
+
+// put gives the file new content, and lets go of the lock: as git does, by writing into the lock and renaming it. The lock may share
+// nothing with others.
+func (l *lock) put(content []byte) error {
+	if err := writeSync(l.mine, content); err != nil {
+		return err
+	}
+	if err := os.Rename(l.file+".lock", l.file); err != nil {
+		return err
+	}
+	return vfs.OS.SyncDir(filepath.Dir(l.file))
+}
+
+// free lets go of it.
+func (l *lock) free() error { return os.Remove(l.file + ".lock") }
+
+// replace puts content in the place of another file, which a lock guards; it is not durable before syncAll.
+func (w *work) replace(file string, content []byte) error {
+	temp := w.temp()
+	if err := os.WriteFile(temp, content, 0o666); err != nil {
+		return err
+	}
+	err := os.Rename(temp, file)
+	if missing(err) {
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			return err
+		}
+		err = os.Rename(temp, file)
+	}
+	w.written = append(w.written, file)
+	return err
+}
+
+func writeSync(file string, content []byte) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,187 @@
+package gitrestore
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
+)
+
+// link is a file with one object or a pack, and its name below the repository's directory of objects.
+type link struct{ from, name string }
+
+// packSuffixes are the files of a pack, in the order in which they come: git sees a pack when its index is there.
+var packSuffixes = []string{".pack", ".promisor", ".idx"}
+
+// planObjects finds what the repository lacks of all that the wanted ids reach.
+func (p *planner) planObjects() error {
+	if len(p.wanted) == 0 {
+		return nil
+	}
+	elsewhere, _ := p.heads()
+	needed, err := p.reached(p.ctx, p.wanted, p.have(elsewhere), true)
+	if err != nil {
+		return err
+	}
+	for _, id := range p.staged {
+		needed[id] = true
+	}
+	here, err := p.kinds(p.ctx, false, sorted(needed))
+	if err != nil {
+		return err
+	}
+	var lacking []string
+	for _, id := range sorted(needed) {
+		if here[id] == "" {
+			lacking = append(lacking, id)
+		}
+	}
+	links, missing := find(p.source.Objects, lacking)
+	if len(missing) > 0 && !p.partial {
+		p.refuse("%d objects that the saved state needs are held nowhere; the first is %s.", len(missing), missing[0])
+	}
+	p.links = links
+	return nil
+}
+
+// find finds objects in directories laid out as git's: as files of their own, and, where there is none, in packs, the smallest
+// pack first, since it may have to be copied.
+func find(dirs, ids []string) (links []link, missing []string) {
+	for _, id := range ids {
+		name := filepath.Join(id[:2], id[2:])
+		at := slices.IndexFunc(dirs, func(dir string) bool {
+			info, err := os.Lstat(filepath.Join(dir, name))
+			return err == nil && info.Mode().IsRegular() && info.Size() > 0
+		})
+		if at >= 0 {
+			links = append(links, link{filepath.Join(dirs[at], name), name})
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	for _, pack := range packsIn(dirs) {
+		if len(missing) == 0 {
+			break
+		}
+		has, err := gitrepo.PackIDs(pack+".idx", len(missing[0])/2)
+		if err != nil {
+			continue // another one may have what is missing
+		}
+		before := len(missing)
+		missing = slices.DeleteFunc(missing, func(id string) bool { return contains(has, id) })
+		if len(missing) == before {
+			continue
+		}
+		links = append(links, packLinks(pack)...)
+	}
+	return links, missing
+}
+
+// packLinks are the files of a pack, whose path is given without a suffix.
+func packLinks(pack string) (links []link) {
+	for _, suffix := range packSuffixes {
+		if _, err := os.Lstat(pack + suffix); err == nil {
+			links = append(links, link{pack + suffix, filepath.Join("pack", filepath.Base(pack)+suffix)})
+		}
+	}
+	return links
+}
+
+// packsIn are the packs with an index, by size.
+func packsIn(dirs []string) (packs []string) {
+	size := map[string]int64{}
+	for _, dir := range dirs {
+		files, _ := os.ReadDir(filepath.Join(dir, "pack")) // there may be none
+		for _, f := range files {
+			base, ok := strings.CutSuffix(f.Name(), ".idx")
+			pack := filepath.Join(dir, "pack", base)
+			if info, err := os.Lstat(pack + ".pack"); ok && err == nil && info.Mode().IsRegular() {
+				packs, size[pack] = append(packs, pack), info.Size()
+			}
+		}
+	}
+	slices.SortStableFunc(packs, func(a, b string) int { return int(min(1, max(-1, size[a]-size[b]))) })
+	return packs
+}
+
+// contains looks an id up in ids of its length, ascending and one after the other.
+func contains(ids []byte, id string) bool {
+	want, err := hex.DecodeString(id)
+	if err != nil {
+		return false
+	}
+	n := len(want)
+	at := sort.Search(len(ids)/n, func(i int) bool { return bytes.Compare(ids[i*n:i*n+n], want) >= 0 })
+	return at < len(ids)/n && bytes.Equal(ids[at*n:at*n+n], want)
+}
+
+// addObjects gives each file its name below a directory of objects, as a second name or as a copy. What is there stays. Then
+// it makes them durable.
+func addObjects(ctx context.Context, objects string, links []link) (added int, err error) {
+	var made []string
+	now := time.Now()
+	for _, l := range links {
+		if err := ctx.Err(); err != nil {
+			return added, err
+		}
+		to := filepath.Join(objects, l.name)
+		if _, err := os.Lstat(to); err == nil {
+			continue
+		}
+		err := linkOrCopy(l.from, to)
+		if missing(err) {
+			if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+				return added, err
+			}
+			err = linkOrCopy(l.from, to)
+		}
+		if err != nil {
+			return added, err
+		}
+		_ = os.Chtimes(to, now, now) // so that no gc takes it for old before a reference names it
+		made = append(made, to)
+		if !strings.HasSuffix(to, ".idx") && !strings.HasSuffix(to, ".promisor") {
+			added++
+		}
+	}
+	return added, syncAll(objects, made)
+}
+
+func linkOrCopy(from, to string) error {
+	err := os.Link(from, to)
+	if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrExist) {
+			err = nil
+		}
+		return err
+	}
+	return copyFile(from, to, 0o444)
+}
+
+// copyFile copies a regular file to a name; it is not durable before syncAll. The temporary file has a name that git prune
+// removes where a crash leaves it.
+func copyFile(from, to string, mode fs.FileMode) error {
+	f, _, err := vfs.OpenRegular(from, vfs.NoFollow)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // read only: nothing can be lost
+	temp := filepath.Join(filepath.Dir(to), "tmp_obj_"+strconv.FormatUint(rand.Uint64(), 36))
+	return vfs.Replace(vfs.OS, to, vfs.Replacement{Temp: temp, Mode: mode, KeepDir: true, NoSync: true}, func(w vfs.File) error {
+		_, err := io.Copy(w, f)
+		return err
+	})
+}

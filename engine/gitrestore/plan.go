@@ -1,0 +1,293 @@
+package gitrestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rewind-cli/rewind/engine/gitrepo"
+)
+
+// Mode says what happens to what exists.
+type Mode int
+
+const (
+	Missing Mode = iota // what is lost returns, what exists is not moved
+	Exact               // references, HEAD and index are moved to what they were
+)
+
+// Source is a saved state. Its paths are absolute.
+type Source struct {
+	Dir     string            // the files of the common git directory, without objects and indexes
+	Indexes map[string]string // files: of the main worktree (""), and of linked ones by their names below worktrees/
+	Objects []string          // directories laid out as git's objects, which hold what the state needs
+}
+
+// Target is the repository's place. Its paths are absolute; what is there is looked at, and nothing may be.
+type Target struct {
+	WorkTree  string
+	GitDir    string // of a linked worktree: its own, below CommonDir
+	CommonDir string
+}
+
+func (t Target) linked() bool { return t.GitDir != t.CommonDir }
+
+// worktree is the name of a linked worktree, "" for the main one.
+func (t Target) worktree() string {
+	if !t.linked() {
+		return ""
+	}
+	return filepath.Base(t.GitDir)
+}
+
+// What a line is about.
+type What int
+
+const (
+	GitDir   What = iota // the git directory as a whole
+	Worktree             // the registration of a linked worktree
+	Ref
+	Stash
+	Head
+	Index
+	Progress // a merge, rebase, cherry-pick, revert or bisect that was in progress
+	Reflog
+)
+
+// Change is what happens.
+type Change int
+
+const (
+	Returns   Change = iota // it is not there now
+	ReturnsAs               // what has its name now stays; it returns as Line.As
+	Moves
+	Goes
+	Stays  // it would go or move, and Note says why it does not
+	Unable // it is lost and cannot return, and Note says why
+)
+
+// Line is one part of a plan. From and To are object ids; of a symbolic reference and of HEAD on a branch, the name of the
+// reference; "" where there is none.
+type Line struct {
+	What     What
+	Change   Change
+	Name     string // of a reference in full; of a stash entry, its message; of progress, "merge"
+	As       string // the full name of the reference under which it returns
+	From, To string // now and then
+	Count    int    // reflog lines; of GitDir: references
+	Note     string // a sentence, "" for none
+}
+
+// Plan is what Apply does.
+type Plan struct {
+	Mode     Mode
+	Lines    []Line   // empty: nothing is lost, or all is as it was
+	Refusals []string // sentences; Apply does nothing while there are any
+
+	source Source
+	target Target
+	label  string
+
+	partial  bool // objects may be missing
+	build    bool
+	worktree bool // is registered anew
+	links    []link
+	first    []refChange // one transaction
+	head     *gitrepo.Ref
+	rest     []refChange // what can only follow
+	symbolic map[string]string
+	stash    []logEntry // the whole log, the oldest first; nil: it is not changed
+	stashWas []logEntry // the log that it replaces
+	logs     []logPlan
+
+	step func(string) error // for tests: is called after each step
+}
+
+// Result counts what was done.
+type Result struct {
+	Objects int // linked or copied, packs count as one
+	Refs    int
+	Logs    int
+}
+
+// RefusedError is a plan with refusals.
+type RefusedError struct{ Reasons []string }
+
+func (e *RefusedError) Error() string { return strings.Join(e.Reasons, " ") }
+
+func (p *Plan) refuse(format string, args ...any) {
+	p.Refusals = append(p.Refusals, fmt.Sprintf(format, args...))
+}
+
+func (p *Plan) line(l Line) { p.Lines = append(p.Lines, l) }
+
+// MakePlan looks at both sides. label names the checkpoint in rewind/<label>/…; what git does not take in a name is replaced. Errors: of the
+// file system, *gitprogram.FailedError, *gitprogram.MissingError; what is no fault but a reason to wait is a refusal.
+func MakePlan(ctx context.Context, s Source, t Target, mode Mode, label string) (*Plan, error) {
+	p := &Plan{Mode: mode, source: s, target: t, label: refComponent(label), symbolic: map[string]string{}}
+	saved := gitrepo.Open(s.Dir, s.Dir)
+	if t.linked() {
+		saved.GitDir = filepath.Join(s.Dir, "worktrees", t.worktree())
+	}
+	if _, err := os.Lstat(filepath.Join(s.Dir, "HEAD")); err != nil {
+		p.refuse("The saved state has no HEAD: it is not that of a git repository.")
+		return p, nil
+	}
+	_, err := os.Lstat(t.CommonDir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return p, p.planBuild(saved)
+	case err != nil:
+		return nil, err
+	case !gitrepo.IsGitDir(t.CommonDir):
+		p.refuse("%s is there and is no git repository (HEAD, objects or refs is missing). Move it away, and its saved state is built anew in its place.", t.CommonDir)
+		return p, nil
+	}
+	if _, err := os.Lstat(t.GitDir); err != nil {
+		p.refuse("The linked worktree is not registered any more.")
+		return p, nil
+	}
+	pl := &planner{Plan: p, ctx: ctx, renamed: map[string]string{}}
+	return p, pl.plan(saved)
+}
+
+// planner compares a repository with a saved state of it.
+type planner struct {
+	*Plan
+	ctx        context.Context
+	saved, now side
+	names      *names            // of the references that there are afterwards
+	renamed    map[string]string // by the saved name
+	wanted     []string          // ids of all that returns
+	staged     []string          // and of what the saved index names
+}
+
+// side is what one of them has.
+type side struct {
+	repo gitrepo.Repo
+	refs map[string]gitrepo.Ref
+	head gitrepo.Ref
+}
+
+func readSide(r gitrepo.Repo) (s side, err error) {
+	s.repo = r
+	if s.refs, err = r.Refs(); err != nil {
+		return s, err
+	}
+	s.head, err = r.HeadRef()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // a linked worktree that is not registered
+	}
+	return s, err
+}
+
+func (p *planner) plan(saved gitrepo.Repo) (err error) {
+	now := gitrepo.Open(p.target.GitDir, p.target.CommonDir)
+	switch {
+	case now.RefStorage() != "files" || saved.RefStorage() != "files":
+		p.refuse("References that are kept as %q are brought back only with the whole git directory: when %s is gone.", max(now.RefStorage(), saved.RefStorage()), p.target.CommonDir)
+	case now.ObjectFormat() != saved.ObjectFormat():
+		p.refuse("The repository names objects by %s now, and did by %s.", now.ObjectFormat(), saved.ObjectFormat())
+	case saved.Partial() && !now.Partial():
+		p.refuse("The saved state is of a partial clone, which the repository is not now.")
+	}
+	if len(p.Refusals) > 0 {
+		return nil
+	}
+	if p.saved, err = readSide(saved); err != nil {
+		return err
+	}
+	if p.now, err = readSide(now); err != nil {
+		return err
+	}
+	p.partial = now.Partial()
+	d := p.compareRefs()
+	wasStash, err := stashOf(p.saved)
+	if err != nil {
+		return err
+	}
+	isStash, err := stashOf(p.now)
+	if err != nil {
+		return err
+	}
+	logs, err := p.compareLogs()
+	if err != nil {
+		return err
+	}
+	kinds, err := p.kindsOf(d, wasStash, logs)
+	if err != nil {
+		return err
+	}
+	if err := p.planRefs(d, kinds); err != nil {
+		return err
+	}
+	p.planStash(wasStash, isStash, kinds)
+	if err := p.planLogs(logs, kinds); err != nil {
+		return err
+	}
+	if err := p.planObjects(); err != nil {
+		return err
+	}
+	p.refuseLocked()
+	return nil
+}
+
+// kindsOf asks for the kinds of all objects in question.
+func (p *planner) kindsOf(d differing, stash []logEntry, logs []savedLog) (map[string]string, error) {
+	ask := map[string]bool{}
+	for _, list := range [][]string{d.back, d.differ} {
+		for _, name := range list {
+			ask[p.saved.refs[name].ID] = true
+		}
+	}
+	for _, t := range d.tips {
+		ask[t.id] = true
+	}
+	for _, e := range stash {
+		ask[e.id] = true
+	}
+	for _, l := range logs {
+		for e := range l.lacking {
+			ask[e.old], ask[e.id] = true, true
+		}
+	}
+	delete(ask, "") // of a symbolic reference
+	return p.kinds(p.ctx, true, sorted(ask))
+}
+
+// refuseLocked refuses where git is at work on what would change.
+func (p *planner) refuseLocked() {
+	var files []string
+	if len(p.first)+len(p.rest)+len(p.symbolic) > 0 || p.head != nil {
+		files = append(files, filepath.Join(p.target.GitDir, "HEAD"), filepath.Join(p.target.CommonDir, "packed-refs"))
+	}
+	for _, c := range append(slices.Clone(p.first), p.rest...) {
+		files = append(files, refFile(p.now.repo, c.name))
+	}
+	if p.stash != nil {
+		files = append(files, refFile(p.now.repo, stashRef))
+	}
+	for _, l := range p.logs {
+		files = append(files, refFile(p.now.repo, l.name))
+	}
+	slices.Sort(files)
+	for _, file := range slices.Compact(files) {
+		if _, err := os.Lstat(file + ".lock"); err == nil {
+			p.refuse("Another git is at work, or was ended at work: %s.lock is there. Wait for it, or remove that file if no git runs.", file)
+		}
+	}
+}
+
+// refFile is where a reference is, if it is loose; HEAD too.
+func refFile(r gitrepo.Repo, name string) string {
+	dir := r.CommonDir
+	if name == "HEAD" || gitrepo.OwnRef(name) {
+		dir = r.GitDir
+	}
+	return filepath.Join(dir, filepath.FromSlash(name))
+}

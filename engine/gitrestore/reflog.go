@@ -1,0 +1,98 @@
+package gitrestore
+
+// savedLog is a reflog of the saved state, and its lines that the present one lacks.
+type savedLog struct {
+	name    string // of the reference, or HEAD
+	all     []logEntry
+	lacking map[logEntry]bool
+}
+
+// logPlan is a reflog that returns: lines come before those of the present one that are not among them.
+type logPlan struct {
+	name  string
+	lines []logEntry
+}
+
+// compareLogs gives the reflogs that lack something now. That of the stash is no history: planStash looks at it.
+func (p *planner) compareLogs() (list []savedLog, err error) {
+	names, err := logNames(p.saved.repo)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if name == stashRef {
+			continue
+		}
+		was, err := readLog(logFile(p.saved.repo, name))
+		if err != nil {
+			return nil, err
+		}
+		is, err := readLog(logFile(p.now.repo, name))
+		if err != nil {
+			return nil, err
+		}
+		l := savedLog{name: name, all: was, lacking: map[logEntry]bool{}}
+		for _, e := range was {
+			l.lacking[e] = true
+		}
+		for _, e := range is {
+			delete(l.lacking, e)
+		}
+		if len(l.lacking) > 0 {
+			list = append(list, l)
+		}
+	}
+	return list, nil
+}
+
+// planLogs decides which reflogs return: those of references that there are afterwards. Lines whose objects are held nowhere
+// stay away, since git takes such a log for damaged.
+func (p *planner) planLogs(list []savedLog, kinds map[string]string) error {
+	count, name := 0, ""
+	for _, l := range list {
+		to := l.name
+		if as := p.renamed[to]; as != "" {
+			if _, there := p.now.refs[to]; !there {
+				to = as
+				is, err := readLog(logFile(p.now.repo, to))
+				if err != nil {
+					return err
+				}
+				for _, e := range is {
+					delete(l.lacking, e)
+				}
+			}
+		}
+		if _, there := p.names.refs[to]; !there && to != "HEAD" {
+			continue
+		}
+		held := func(id string) bool { return isZero(id) || kinds[id] != "" }
+		plan := logPlan{name: to}
+		n := 0
+		for _, e := range l.all {
+			if l.lacking[e] {
+				if !held(e.old) || !held(e.id) {
+					continue
+				}
+				n++
+				for _, id := range []string{e.old, e.id} {
+					if !isZero(id) {
+						p.wanted = append(p.wanted, id)
+					}
+				}
+			}
+			plan.lines = append(plan.lines, e)
+		}
+		if n > 0 {
+			p.logs = append(p.logs, plan)
+			count, name = count+n, to
+		}
+	}
+	if len(p.logs) > 1 {
+		name = ""
+	}
+	if count > 0 {
+		p.line(Line{What: Reflog, Change: Returns, Name: name, Count: count})
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package gitrestore
+
+import (
+	"slices"
+)
+
+// stashOf is the log of the stash, the oldest entry first. Git keeps all but the newest entry in the reflog alone.
+func stashOf(s side) ([]logEntry, error) {
+	list, err := readLog(logFile(s.repo, stashRef))
+	if err != nil {
+		return nil, err
+	}
+	newest := s.refs[stashRef].ID
+	switch {
+	case newest == "":
+		return nil, nil
+	case len(list) == 0 || list[len(list)-1].id != newest:
+		list = append(list, logEntry{zero(newest), newest, " rewind <rewind@localhost> 0 +0000\t"})
+	}
+	return list, nil
+}
+
+// planStash decides which entries the stash has. kinds are those of the objects of the saved entries.
+func (p *planner) planStash(was, is []logEntry, kinds map[string]string) {
+	has := func(list []logEntry, id string) bool {
+		return slices.ContainsFunc(list, func(e logEntry) bool { return e.id == id })
+	}
+	list, returns := []logEntry{}, false
+	for _, e := range was {
+		there := has(is, e.id)
+		switch {
+		case has(list, e.id):
+			continue
+		case !there && kinds[e.id] != "commit":
+			p.line(Line{What: Stash, Change: Unable, Name: e.message(), To: e.id, Note: "Its object is held nowhere."})
+			continue
+		case !there:
+			p.line(Line{What: Stash, Change: Returns, Name: e.message(), To: e.id})
+			returns = true
+		}
+		p.wanted = append(p.wanted, e.id)
+		list = append(list, e)
+	}
+	for _, e := range is {
+		switch {
+		case has(list, e.id):
+		case p.Mode == Exact:
+			p.line(Line{What: Stash, Change: Goes, Name: e.message(), From: e.id})
+		default:
+			list = append(list, e)
+		}
+	}
+	same := func(a, b logEntry) bool { return a.id == b.id && a.rest == b.rest }
+	newest := p.now.refs[stashRef].ID
+	switch {
+	case len(list) == 0 && newest != "":
+		p.rest = append(p.rest, refChange{name: stashRef, old: newest})
+	case returns || p.Mode == Exact && len(list) > 0 && !slices.EqualFunc(list, is, same):
+		p.stash, p.stashWas = chained(list), is
+	}
+}
