@@ -13,6 +13,7 @@ import (
 // opensBlindly are the places that open what can be no FIFO: directories, and files of the kernel.
 var opensBlindly = map[string]int{
 	"cas/vfs/syncdir_unix.go":             1,
+	"engine/gitrestore/sync_linux.go":     1,
 	"engine/port/checkout.go":             1,
 	"engine/project/lock_holder_linux.go": 1,
 	"engine/rootfs/mount_linux.go":        2,

@@ -1,6 +1,7 @@
 package gitrestore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,17 +9,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/gitrepo"
 )
 
-// Apply carries the plan out. After an error or a crash, what is done stays; a new plan has the rest. Errors: *RefusedError, *LockedError,
+// Apply carries the plan out. After an error or a crash, what is done stays; a new plan has the rest, and Apply clears up also where it
+// has no lines. Errors: *RefusedError, *LockedError,
 // *gitprogram.FailedError where another git changed what the plan was made for, of the file system.
 func (p *Plan) Apply(ctx context.Context) (r Result, err error) {
 	if len(p.Refusals) > 0 {
 		return r, &RefusedError{p.Refusals}
 	}
 	if len(p.Lines) == 0 {
-		return r, nil
+		return r, clearWork(p.target.CommonDir)
 	}
 	if p.build {
 		return p.applyBuild(ctx)
@@ -36,10 +39,16 @@ func (p *Plan) Apply(ctx context.Context) (r Result, err error) {
 			r.Objects, err = addObjects(ctx, filepath.Join(p.target.CommonDir, "objects"), p.links)
 			return err
 		}},
+		{"damaged references", func() error { return p.applyMended(w) }},
 		{"references", func() error { return p.applyRefs(ctx, p.first, &r) }},
+		{"HEAD", func() error { return p.applyHead(ctx) }},
 		{"symbolic references", func() error { return p.applySymbolic(ctx) }},
 		{"other references", func() error { return p.applyRefs(ctx, p.rest, &r) }},
 		{"stash", func() error { return p.applyStash(w) }},
+		{"worktree", func() error { return p.applyWorktree(ctx, w) }},
+		{"index", func() error { return p.applyIndex(ctx, w) }},
+		{"kept index", func() error { return p.applyKept(ctx, w, &r) }},
+		{"progress", func() error { return p.applyProgress(ctx, w) }},
 		{"reflogs", func() error { return p.applyLogs(ctx, w, &r) }},
 	}
 	for _, s := range steps {
@@ -108,6 +117,43 @@ func (p *Plan) applyRefs(ctx context.Context, list []refChange, r *Result) error
 	return err
 }
 
+// applyMended writes references whose files are empty, which git refuses to change.
+func (p *Plan) applyMended(w *work) error {
+	for _, c := range p.mended {
+		file := refFile(p.repo(), c.name)
+		l, err := w.lock(file)
+		if err != nil {
+			return err
+		}
+		if !blank(file) {
+			return errors.Join(errors.New(c.name+" has changed since the plan was made"), l.free())
+		}
+		if err := l.put([]byte(c.new + "\n")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blank reports whether a power cut left a file without content.
+func blank(file string) bool {
+	data, err := vfs.ReadRegular(file, 0)
+	return err == nil && len(bytes.Trim(data, "\x00\n")) == 0
+}
+
+// applyHead puts HEAD on a branch or on a commit.
+func (p *Plan) applyHead(ctx context.Context) error {
+	if p.head == nil {
+		return nil
+	}
+	args := []string{"symbolic-ref", "-m", p.message(), "HEAD", p.head.Target}
+	if p.head.ID != "" {
+		args = []string{"update-ref", "--no-deref", "-m", p.message(), "HEAD", p.head.ID}
+	}
+	_, err := p.git(ctx, false, nil, args...)
+	return err
+}
+
 func (p *Plan) applySymbolic(ctx context.Context) error {
 	for _, name := range sorted(p.symbolic) {
 		if _, err := p.git(ctx, false, nil, "symbolic-ref", "-m", p.message(), name, p.symbolic[name]); err != nil {
@@ -129,12 +175,15 @@ func (p *Plan) applyStash(w *work) error {
 	now, err := readSide(p.repo())
 	if err == nil {
 		var is []logEntry
-		if is, err = stashOf(now); err == nil && !slices.Equal(is, p.stashWas) {
+		if is, err = stashOf(now, false); err == nil && !slices.Equal(is, p.stashWas) {
 			err = errors.New("the stash has changed since the plan was made")
 		}
 	}
 	if err == nil {
 		err = w.replace(logFile(p.repo(), stashRef), logText(p.stash))
+	}
+	if err == nil {
+		err = p.stepped("reflog of the stash")
 	}
 	if err != nil {
 		return errors.Join(err, l.free())
@@ -170,6 +219,9 @@ func (p *Plan) applyLogs(ctx context.Context, w *work, r *Result) error {
 			if list, more := union(l.lines, now); more > 0 {
 				err = w.replace(file, logText(list))
 				r.Logs++
+				if err == nil {
+					err = p.stepped("reflog")
+				}
 			}
 		}
 		if err = errors.Join(err, lock.free()); err != nil {

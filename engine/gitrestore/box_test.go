@@ -122,7 +122,7 @@ func (b *box) save() Source {
 			return fs.SkipDir
 		case d.IsDir():
 			return os.MkdirAll(to, 0o777)
-		case d.Name() == "index":
+		case rel == "index" || strings.HasPrefix(rel, "worktrees/") && strings.Count(rel, "/") == 2 && d.Name() == "index":
 			name := ""
 			if rel != "index" {
 				name = filepath.Base(filepath.Dir(path))

@@ -31,7 +31,7 @@ func (p *Plan) planBuild(saved gitrepo.Repo) error {
 			return err
 		}
 		l.Count, l.To = len(s.refs), text(s.head)
-		stash, err := stashOf(s)
+		stash, err := stashOf(s, true)
 		if err != nil {
 			return err
 		}
@@ -73,6 +73,9 @@ func (p *Plan) applyBuild(ctx context.Context) (r Result, err error) {
 		return r, err
 	}
 	if err := vfs.OS.SyncDir(parent); err != nil {
+		return r, err
+	}
+	if err := p.stepped("renamed"); err != nil {
 		return r, err
 	}
 	return r, p.writeGitFile()

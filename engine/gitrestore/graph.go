@@ -3,20 +3,11 @@ package gitrestore
 import (
 	"context"
 	"strings"
-
-	"github.com/rewind-cli/rewind/engine/gitprogram"
 )
 
 // git runs the plumbing on the repository; with held, the objects of the saved state are there too.
 func (p *Plan) git(ctx context.Context, held bool, input []byte, args ...string) ([]byte, error) {
-	r := gitprogram.Repository{GitDir: p.target.GitDir}
-	if p.worktree {
-		r.GitDir = p.target.CommonDir // its own directory is made first
-	}
-	if held {
-		r.Objects = p.source.Objects
-	}
-	return r.Output(ctx, input, args...)
+	return p.repository(held).Output(ctx, input, args...)
 }
 
 // kinds gives the kind of each object: "commit", "tag", "tree", "blob". An object that is not there is missing in it.

@@ -66,34 +66,61 @@ func leftBy(dir, prefix string) (list []string) {
 	return list
 }
 
-// locksName is the file in it that names the locks, each with a NUL behind it, and their files' names the same way in turn.
+// locksName is the file in it that names the locks: the file of which one is a second name, and the lock, in turn, each with a NUL behind it.
 const locksName = "locks"
 
 func dropWork(dir string) error {
-	text, err := os.ReadFile(filepath.Join(dir, locksName))
-	if err != nil && !missing(err) {
+	locks, err := locksOf(dir)
+	if err != nil {
 		return err
 	}
-	names := strings.Split(string(text), "\x00")
-	for i := 0; i+1 < len(names); i += 2 { // what is cut off at the end was not taken
-		if err := unlock(filepath.Join(dir, names[i]), names[i+1]); err != nil {
+	for _, l := range locks {
+		if err := unlock(l.mine, l.file); err != nil {
 			return err
 		}
 	}
 	return os.RemoveAll(dir)
 }
 
+// locksOf are the locks that a directory names.
+func locksOf(dir string) (list []lock, err error) {
+	text, err := vfs.ReadRegular(filepath.Join(dir, locksName), 0)
+	if err != nil && !missing(err) {
+		return nil, err
+	}
+	names := strings.Split(string(text), "\x00")
+	for i := 0; i+1 < len(names); i += 2 { // what is cut off at the end was not taken
+		list = append(list, lock{names[i+1], filepath.Join(dir, names[i])})
+	}
+	return list, nil
+}
+
+// leftLocks are the locks of processes that have ended, which the next Apply removes.
+func leftLocks(common string) map[string]bool {
+	left := map[string]bool{}
+	for _, dir := range leftBy(common, workPrefix) {
+		list, _ := locksOf(dir) // the next Apply says why not
+		for _, l := range list {
+			if isLock(l.mine, l.file) {
+				left[l.file] = true
+			}
+		}
+	}
+	return left
+}
+
 // unlock removes a lock that is a second name of a file.
 func unlock(file, lock string) error {
-	a, err := os.Lstat(file)
-	if err != nil {
-		return nil // the lock was not taken
-	}
-	b, err := os.Lstat(lock)
-	if err != nil || !os.SameFile(a, b) {
+	if !isLock(file, lock) {
 		return nil
 	}
 	return os.Remove(lock)
+}
+
+func isLock(file, lock string) bool {
+	a, err := os.Lstat(file)
+	b, berr := os.Lstat(lock)
+	return err == nil && berr == nil && os.SameFile(a, b)
 }
 
 // lock is a git lock: a file with ".lock" after its name that is there.
@@ -121,7 +148,7 @@ func (w *work) locks(files []string) (list []*lock, err error) {
 	if err := os.WriteFile(mine, nil, 0o666); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(w.dir, locksName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(filepath.Join(w.dir, locksName), os.O_WRONLY|os.O_CREATE|os.O_APPEND|vfs.NoWait, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +208,7 @@ func (w *work) replace(file string, content []byte) error {
 }
 
 func writeSync(file string, content []byte) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|vfs.NoWait, 0o666)
 	if err != nil {
 		return err
 	}

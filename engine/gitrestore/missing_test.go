@@ -74,7 +74,7 @@ func TestStashCleared(t *testing.T) {
 	b.git("stash", "drop", "-q", "stash@{1}")
 	b.forget()
 	p := b.restore(s, b.target(), Missing)
-	b.wantLines(p, "stash returns On main: first", "stash returns On main: second", "reflog returns")
+	b.wantLines(p, "stash returns On main: first", "stash returns On main: second", "stash returns On main: third", "reflog returns")
 	b.same(was, b.look(b.dir), "refs", "stash")
 
 	b.git("stash", "clear")

@@ -26,6 +26,11 @@ type link struct{ from, name string }
 // packSuffixes are the files of a pack, in the order in which they come: git sees a pack when its index is there.
 var packSuffixes = []string{".pack", ".promisor", ".idx"}
 
+// emptyTree are the trees without an entry, which git has at hand, and which git fsck misses where they are no objects.
+var emptyTree = map[string]bool{
+	"4b825dc642cb6eb9a060e54bf8d69288fbee4904": true, "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321": true,
+}
+
 // planObjects finds what the repository lacks of all that the wanted ids reach.
 func (p *planner) planObjects() error {
 	if len(p.wanted) == 0 {
@@ -45,11 +50,12 @@ func (p *planner) planObjects() error {
 	}
 	var lacking []string
 	for _, id := range sorted(needed) {
-		if here[id] == "" {
+		if here[id] == "" || emptyTree[id] {
 			lacking = append(lacking, id)
 		}
 	}
 	links, missing := find(p.source.Objects, lacking)
+	missing = slices.DeleteFunc(missing, func(id string) bool { return emptyTree[id] })
 	if len(missing) > 0 && !p.partial {
 		p.refuse("%d objects that the saved state needs are held nowhere; the first is %s.", len(missing), missing[0])
 	}

@@ -95,7 +95,8 @@ type Plan struct {
 
 	partial  bool // objects may be missing
 	build    bool
-	worktree bool // is registered anew
+	worktree bool // the linked worktree is registered anew
+	gitFile  bool // so is the file .git of the work tree
 	links    []link
 	first    []refChange // one transaction
 	head     *gitrepo.Ref
@@ -104,6 +105,10 @@ type Plan struct {
 	stash    []logEntry // the whole log, the oldest first; nil: it is not changed
 	stashWas []logEntry // the log that it replaces
 	logs     []logPlan
+	mended   []refChange // references whose files are empty
+	index    *indexPlan
+	kept     []keptIndex
+	progress []string // names in the git directory
 
 	step func(string) error // for tests: is called after each step
 }
@@ -120,6 +125,15 @@ type RefusedError struct{ Reasons []string }
 
 func (e *RefusedError) Error() string { return strings.Join(e.Reasons, " ") }
 
+// savedRepo is the saved state of the target.
+func (p *Plan) savedRepo() gitrepo.Repo {
+	r := gitrepo.Open(p.source.Dir, p.source.Dir)
+	if p.target.linked() {
+		r.GitDir = filepath.Join(p.source.Dir, "worktrees", p.target.worktree())
+	}
+	return r
+}
+
 func (p *Plan) refuse(format string, args ...any) {
 	p.Refusals = append(p.Refusals, fmt.Sprintf(format, args...))
 }
@@ -130,10 +144,7 @@ func (p *Plan) line(l Line) { p.Lines = append(p.Lines, l) }
 // file system, *gitprogram.FailedError, *gitprogram.MissingError; what is no fault but a reason to wait is a refusal.
 func MakePlan(ctx context.Context, s Source, t Target, mode Mode, label string) (*Plan, error) {
 	p := &Plan{Mode: mode, source: s, target: t, label: refComponent(label), symbolic: map[string]string{}}
-	saved := gitrepo.Open(s.Dir, s.Dir)
-	if t.linked() {
-		saved.GitDir = filepath.Join(s.Dir, "worktrees", t.worktree())
-	}
+	saved := p.savedRepo()
 	if _, err := os.Lstat(filepath.Join(s.Dir, "HEAD")); err != nil {
 		p.refuse("The saved state has no HEAD: it is not that of a git repository.")
 		return p, nil
@@ -148,9 +159,8 @@ func MakePlan(ctx context.Context, s Source, t Target, mode Mode, label string) 
 		p.refuse("%s is there and is no git repository (HEAD, objects or refs is missing). Move it away, and its saved state is built anew in its place.", t.CommonDir)
 		return p, nil
 	}
-	if _, err := os.Lstat(t.GitDir); err != nil {
-		p.refuse("The linked worktree is not registered any more.")
-		return p, nil
+	if err := p.planWorktree(); err != nil || len(p.Refusals) > 0 {
+		return p, err
 	}
 	pl := &planner{Plan: p, ctx: ctx, renamed: map[string]string{}}
 	return p, pl.plan(saved)
@@ -206,12 +216,20 @@ func (p *planner) plan(saved gitrepo.Repo) (err error) {
 		return err
 	}
 	p.partial = now.Partial()
+	if p.worktree { // what is its own comes whole
+		p.now.head = p.saved.head
+		for name, ref := range p.saved.refs {
+			if gitrepo.OwnRef(name) {
+				p.now.refs[name] = ref
+			}
+		}
+	}
 	d := p.compareRefs()
-	wasStash, err := stashOf(p.saved)
+	wasStash, err := stashOf(p.saved, true)
 	if err != nil {
 		return err
 	}
-	isStash, err := stashOf(p.now)
+	isStash, err := stashOf(p.now, false)
 	if err != nil {
 		return err
 	}
@@ -219,7 +237,11 @@ func (p *planner) plan(saved gitrepo.Repo) (err error) {
 	if err != nil {
 		return err
 	}
-	kinds, err := p.kindsOf(d, wasStash, logs)
+	own, err := p.ownIDs()
+	if err != nil {
+		return err
+	}
+	kinds, err := p.kindsOf(d, wasStash, logs, own)
 	if err != nil {
 		return err
 	}
@@ -230,6 +252,14 @@ func (p *planner) plan(saved gitrepo.Repo) (err error) {
 	if err := p.planLogs(logs, kinds); err != nil {
 		return err
 	}
+	for _, id := range own {
+		if kinds[id] != "" {
+			p.wanted = append(p.wanted, id)
+		}
+	}
+	if err := p.planOwn(kinds); err != nil {
+		return err
+	}
 	if err := p.planObjects(); err != nil {
 		return err
 	}
@@ -237,9 +267,68 @@ func (p *planner) plan(saved gitrepo.Repo) (err error) {
 	return nil
 }
 
+// ownIDs are the ids that what returns of the worktree's own names: something in progress, HEAD and its reflog.
+func (p *planner) ownIDs() ([]string, error) {
+	ids := p.progressIDs()
+	if !p.worktree {
+		return ids, nil
+	}
+	if p.saved.head.ID != "" {
+		ids = append(ids, p.saved.head.ID)
+	}
+	log, err := readLog(logFile(p.saved.repo, "HEAD"))
+	for _, e := range log {
+		ids = append(ids, e.id)
+	}
+	index, ierr := p.lsFiles(p.ctx, p.source.Indexes[p.target.worktree()])
+	for _, e := range index {
+		if e.mode != gitlink {
+			p.staged = append(p.staged, e.id)
+		}
+	}
+	return ids, errors.Join(err, ierr)
+}
+
+// planOwn plans what is the worktree's own: HEAD, the index, and what was in progress.
+func (p *planner) planOwn(kinds map[string]string) error {
+	if p.Mode == Missing {
+		return p.keepIndexes()
+	}
+	if p.worktree {
+		return nil
+	}
+	if err := p.planProgress(); err != nil {
+		return err
+	}
+	was, is := p.saved.head, p.now.head
+	switch {
+	case was == is, was == gitrepo.Ref{}:
+	case was.ID != "" && kinds[was.ID] != "commit":
+		p.line(Line{What: Head, Change: Unable, Name: "HEAD", From: text(is), To: was.ID, Note: "Its object is held nowhere."})
+	default:
+		p.line(Line{What: Head, Change: Moves, Name: "HEAD", From: text(is), To: text(was)})
+		p.head = &was
+		if was.ID != "" {
+			p.wanted = append(p.wanted, was.ID)
+		}
+	}
+	return p.planIndex()
+}
+
+// stashIDs are the entries of the stash afterwards.
+func (p *planner) stashIDs() (ids []string) {
+	for _, e := range append(p.stash, p.stashWas...) {
+		ids = append(ids, e.id)
+	}
+	return ids
+}
+
 // kindsOf asks for the kinds of all objects in question.
-func (p *planner) kindsOf(d differing, stash []logEntry, logs []savedLog) (map[string]string, error) {
-	ask := map[string]bool{}
+func (p *planner) kindsOf(d differing, stash []logEntry, logs []savedLog, own []string) (map[string]string, error) {
+	ask := map[string]bool{p.saved.head.ID: true}
+	for _, id := range own {
+		ask[id] = true
+	}
 	for _, list := range [][]string{d.back, d.differ} {
 		for _, name := range list {
 			ask[p.saved.refs[name].ID] = true
@@ -269,6 +358,12 @@ func (p *planner) refuseLocked() {
 	for _, c := range append(slices.Clone(p.first), p.rest...) {
 		files = append(files, refFile(p.now.repo, c.name))
 	}
+	if p.index != nil {
+		files = append(files, filepath.Join(p.target.GitDir, "index"))
+	}
+	for _, c := range p.mended {
+		files = append(files, refFile(p.now.repo, c.name))
+	}
 	if p.stash != nil {
 		files = append(files, refFile(p.now.repo, stashRef))
 	}
@@ -276,7 +371,11 @@ func (p *planner) refuseLocked() {
 		files = append(files, refFile(p.now.repo, l.name))
 	}
 	slices.Sort(files)
+	left := leftLocks(p.target.CommonDir)
 	for _, file := range slices.Compact(files) {
+		if left[file+".lock"] {
+			continue
+		}
 		if _, err := os.Lstat(file + ".lock"); err == nil {
 			p.refuse("Another git is at work, or was ended at work: %s.lock is there. Wait for it, or remove that file if no git runs.", file)
 		}

@@ -20,7 +20,7 @@ func (p *planner) compareLogs() (list []savedLog, err error) {
 		return nil, err
 	}
 	for _, name := range names {
-		if name == stashRef {
+		if name == stashRef || name == "HEAD" && p.worktree {
 			continue
 		}
 		was, err := readLog(logFile(p.saved.repo, name))

@@ -3,8 +3,10 @@ package gitrestore
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/gitrepo"
 )
 
@@ -82,7 +84,7 @@ func (p *planner) tips() (list []tip) {
 			add(name+"HEAD", as, head.ID)
 		}
 		for _, file := range []string{"MERGE_AUTOSTASH", "rebase-merge/autostash", "rebase-apply/autostash"} {
-			if data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(file))); err == nil {
+			if data, err := vfs.ReadRegular(filepath.Join(dir, filepath.FromSlash(file)), 0); err == nil {
 				add(name+file, below+"autostash", strings.TrimSpace(string(data)))
 			}
 		}
@@ -111,7 +113,7 @@ func (p *planner) heads() (ids []string, branches map[string]string) {
 	worktrees, _ := os.ReadDir(dir) // most have none
 	for _, w := range worktrees {
 		gitDir := filepath.Join(dir, w.Name())
-		link, err := os.ReadFile(filepath.Join(gitDir, "gitdir"))
+		link, err := vfs.ReadRegular(filepath.Join(gitDir, "gitdir"), 0)
 		place := strings.TrimSpace(string(link))
 		if !filepath.IsAbs(place) {
 			place = filepath.Join(gitDir, place)
@@ -189,6 +191,16 @@ func (p *planner) planRefs(d differing, kinds map[string]string) error {
 			put(Line{What: Ref, Change: Returns, Name: name, To: was.ID}, refChange{name: name, new: was.ID})
 		}
 	}
+	d.differ = slices.DeleteFunc(d.differ, func(name string) bool {
+		was := p.saved.refs[name]
+		if p.now.refs[name] != (gitrepo.Ref{}) || was.ID == "" || !blank(refFile(p.now.repo, name)) || missing(Ref, name, was.ID) {
+			return false
+		}
+		p.line(Line{What: Ref, Change: Returns, Name: name, To: was.ID, Note: "The file of the reference is empty, as a power cut leaves it."})
+		p.mended = append(p.mended, refChange{name: name, new: was.ID})
+		returning, p.wanted = append(returning, was.ID), append(p.wanted, was.ID)
+		return true
+	})
 	if p.Mode == Exact {
 		p.moveRefs(d.differ, checkedOut, missing, put)
 		d.differ = nil

@@ -4,8 +4,9 @@ import (
 	"slices"
 )
 
-// stashOf is the log of the stash, the oldest entry first. Git keeps all but the newest entry in the reflog alone.
-func stashOf(s side) ([]logEntry, error) {
+// stashOf is the log of the stash, the oldest entry first. Git lists what the reflog has. With all,
+// an entry that the reference alone has is there too.
+func stashOf(s side, all bool) ([]logEntry, error) {
 	list, err := readLog(logFile(s.repo, stashRef))
 	if err != nil {
 		return nil, err
@@ -14,10 +15,15 @@ func stashOf(s side) ([]logEntry, error) {
 	switch {
 	case newest == "":
 		return nil, nil
+	case !all:
 	case len(list) == 0 || list[len(list)-1].id != newest:
-		list = append(list, logEntry{zero(newest), newest, " rewind <rewind@localhost> 0 +0000\t"})
+		list = append(list, unlogged(newest))
 	}
 	return list, nil
+}
+
+func unlogged(id string) logEntry {
+	return logEntry{zero(id), id, " rewind <rewind@localhost> 0 +0000\t"}
 }
 
 // planStash decides which entries the stash has. kinds are those of the objects of the saved entries.
@@ -50,12 +56,21 @@ func (p *planner) planStash(was, is []logEntry, kinds map[string]string) {
 			list = append(list, e)
 		}
 	}
-	same := func(a, b logEntry) bool { return a.id == b.id && a.rest == b.rest }
 	newest := p.now.refs[stashRef].ID
+	if newest != "" && p.Mode == Missing && !has(list, newest) {
+		list = append(list, unlogged(newest))
+	}
+	if len(list) > 0 && !returns && list[len(list)-1].id != newest { // a reference that is behind its reflog
+		last := list[len(list)-1]
+		p.line(Line{What: Stash, Change: Moves, Name: last.message(), From: newest, To: last.id})
+		returns = true
+	}
+	same := func(a, b logEntry) bool { return a.id == b.id && a.rest == b.rest }
+	p.stashWas = is
 	switch {
 	case len(list) == 0 && newest != "":
 		p.rest = append(p.rest, refChange{name: stashRef, old: newest})
 	case returns || p.Mode == Exact && len(list) > 0 && !slices.EqualFunc(list, is, same):
-		p.stash, p.stashWas = chained(list), is
+		p.stash = chained(list)
 	}
 }

@@ -15,10 +15,10 @@ import (
 func syncAll(_ string, files []string) error {
 	dirs := map[string]bool{}
 	for _, file := range files {
-		f, err := os.OpenFile(file, os.O_RDWR, 0)
+		f, err := os.OpenFile(file, os.O_RDWR|vfs.NoWait, 0)
 		readOnly := errors.Is(err, fs.ErrPermission) // an object
 		if readOnly {
-			f, err = os.Open(file)
+			f, _, err = vfs.OpenRegular(file, 0)
 		}
 		if err != nil {
 			return err

@@ -1,0 +1,116 @@
+package gitrestore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cas/vfs"
+)
+
+// planWorktree plans to register a linked worktree anew, whose own git directory or file .git is gone.
+func (p *Plan) planWorktree() error {
+	t := p.target
+	if t.WorkTree == "" || filepath.Join(t.WorkTree, ".git") == t.GitDir {
+		return nil
+	}
+	info, err := os.Lstat(filepath.Join(t.WorkTree, ".git"))
+	switch {
+	case err != nil && !missing(err):
+		return err
+	case err == nil && info.IsDir():
+		p.refuse("%s is a repository of its own now.", t.WorkTree)
+		return nil
+	}
+	p.gitFile = err != nil
+	_, err = os.Lstat(t.GitDir)
+	switch {
+	case err == nil && t.linked():
+		if place := worktreePlace(t.GitDir); place != "" && !samePlace(place, filepath.Join(t.WorkTree, ".git")) {
+			p.refuse("The worktree's name %q is that of %s now.", t.worktree(), filepath.Dir(place))
+			return nil
+		}
+	case err == nil:
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	default:
+		if _, err := os.Lstat(filepath.Join(p.savedRepo().GitDir, "HEAD")); err != nil || !t.linked() {
+			p.refuse("The saved state does not have the worktree %q.", t.worktree())
+			return nil
+		}
+		p.worktree = true
+	}
+	if p.worktree || p.gitFile {
+		p.line(Line{What: Worktree, Change: Returns, Name: t.WorkTree, Note: "The worktree is registered anew, with its HEAD, its index and its reflog."})
+	}
+	return nil
+}
+
+// worktreePlace is the file .git of a linked worktree, "" if its git directory does not say.
+func worktreePlace(gitDir string) string {
+	text, err := vfs.ReadRegular(filepath.Join(gitDir, "gitdir"), 0)
+	place := strings.TrimRight(string(text), "\r\n")
+	if err != nil || place == "" {
+		return ""
+	}
+	place = filepath.FromSlash(place)
+	if !filepath.IsAbs(place) {
+		place = filepath.Join(gitDir, place)
+	}
+	return place
+}
+
+// samePlace compares paths of which the last part may be missing.
+func samePlace(a, b string) bool {
+	real := func(path string) string {
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+			return filepath.Join(dir, filepath.Base(path))
+		}
+		return filepath.Clean(path)
+	}
+	return real(a) == real(b)
+}
+
+// applyWorktree builds a worktree's own git directory, and renames it into its place.
+func (p *Plan) applyWorktree(ctx context.Context, w *work) error {
+	if p.worktree {
+		temp := w.temp()
+		if err := os.Mkdir(temp, 0o777); err != nil {
+			return err
+		}
+		if err := copyTree(ctx, p.savedRepo().GitDir, temp); err != nil {
+			return err
+		}
+		files := map[string]string{"commondir": "../..", "gitdir": filepath.ToSlash(filepath.Join(p.target.WorkTree, ".git"))}
+		for name, text := range files {
+			if err := os.WriteFile(filepath.Join(temp, name), []byte(text+"\n"), 0o644); err != nil {
+				return err
+			}
+		}
+		if index := p.source.Indexes[p.target.worktree()]; index != "" {
+			if err := copyFile(index, filepath.Join(temp, "index"), 0o644); err != nil {
+				return err
+			}
+		}
+		if err := os.MkdirAll(filepath.Dir(p.target.GitDir), 0o777); err != nil {
+			return err
+		}
+		if err := os.Rename(temp, p.target.GitDir); err != nil {
+			return err
+		}
+		w.written = append(w.written, filepath.Join(p.target.GitDir, "HEAD"))
+		if err := p.stepped("worktree is registered"); err != nil {
+			return err
+		}
+	}
+	if !p.gitFile {
+		return nil
+	}
+	if err := os.MkdirAll(p.target.WorkTree, 0o777); err != nil {
+		return err
+	}
+	return p.writeGitFile()
+}
