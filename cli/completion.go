@@ -251,6 +251,9 @@ func (c *completer) argument() {
 			c.offer("prompt~1", "the last prompt")
 		}
 		c.checkpoints()
+		if strings.HasPrefix(c.typed, "@") {
+			c.offer("@green", "the newest whose tests passed")
+		}
 		if strings.HasPrefix(c.typed, "p") {
 			c.prompts(offeredPrompts)
 		} else if c.typed == "" {

@@ -121,7 +121,7 @@ const overviewBare = "Without a command, shows the picker at a terminal, status 
 
 var namingLines = [...]string{
 	"A checkpoint is named by last, prev, its number in list, a name, an id or four",
-	"or more letters of it, @{5m}, @{2026-11-20 14:30}, prompt~1, or attempt~1.",
+	"or more letters of it, @{5m}, @{2026-11-20 14:30}, @green, prompt~1, attempt~1.",
 }
 
 // printHelp prints the help of a command that was typed so: list --ops, for log.

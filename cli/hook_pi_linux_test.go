@@ -252,6 +252,19 @@ func (p *piLab) call(tool string, input map[string]any, work func()) {
 	p.ask(hookio.PiToolEnd, end)
 }
 
+// A test command that did not fail leaves a checkpoint that is @green.
+func TestPiGreen(t *testing.T) {
+	p := newPiLab(t)
+	p.turn("one", func() {
+		p.call("bash", map[string]any{"command": "go test ./...", "failed": true}, func() { p.write("a", "1") })
+		p.call("bash", map[string]any{"command": "go test ./..."}, func() { p.write("a", "2") })
+		p.call("bash", map[string]any{"command": "go vet ./..."}, func() { p.write("a", "3") })
+	})
+	if out := p.rewind("show", "@green:a"); out != "2" {
+		t.Errorf("@green has %q", out)
+	}
+}
+
 // A turn that changes no file has no checkpoint behind it: the end of the session keeps what was answered last.
 func TestPiEndKeepsTheLastAnswer(t *testing.T) {
 	p := newPiLab(t)

@@ -37,6 +37,10 @@ type adapter struct {
 	// calls that say nothing become Kind Ignored, what it leaves out is derived.
 	settle func(d *payloadDecoder)
 
+	// tellsFailures: of a shell command that ended with another code than 0, the agent says that it failed, with an
+	// event or a member of its own. Others give the code itself, or nothing.
+	tellsFailures bool
+
 	// envFiles are the variables that name the file whose exports the agent's
 	// shell reads, the first one first. envMember says that the payload can name
 	// it too.

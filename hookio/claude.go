@@ -40,8 +40,11 @@ var claude = adapter{
 		read: []string{"read", "ls", "grep", "glob", "notebookread", "webfetch", "websearch", "todowrite", "todoread", "bashoutput", "taskoutput", "killshell", "killbash",
 			"exitplanmode", "enterplanmode", "askuserquestion", "toolsearch", "taskcreate", "taskupdate", "tasklist", "taskget", "lsp", "listmcpresources", "readmcpresource"},
 	},
-	envFiles:  []string{"CLAUDE_ENV_FILE"},
-	messages:  true,
+	envFiles: []string{"CLAUDE_ENV_FILE"},
+	messages: true,
+
+	tellsFailures: true,
+
 	inSession: true,
 	informs:   []EventKind{Prompt},
 	opens: func(session, version string) string {

@@ -68,6 +68,8 @@ type payloadDecoder struct {
 	agentType bool // agent_type was sent
 	hasPrompt bool // prompt was sent
 	input     toolInput
+	exit      string // the code with which a shell command ended, "" where the payload does not have it
+	stopped   bool   // the command was interrupted
 }
 
 // members visits the members of the object that is the next value.
@@ -125,6 +127,8 @@ func (d *payloadDecoder) member(name string) {
 		d.toolResponse()
 	case "tool_result":
 		d.toolResult()
+	case "exit_code":
+		d.exitCode()
 	case "source", "trigger":
 		d.field(&e.Source)
 	case "reason":
@@ -156,7 +160,10 @@ func (d *payloadDecoder) member(name string) {
 // comes last.
 const stillRuns = "<command with shellId: "
 
-// toolResult reads of what a command of Copilot CLI came to whether it still runs.
+// maxResult bounds what is looked at of a command's output.
+const maxResult = 1 << 20
+
+// toolResult reads of what a command of Copilot CLI came to whether it still runs, and whether it ended with 0.
 func (d *payloadDecoder) toolResult() {
 	if d.Peek() != '{' {
 		d.Skip()
@@ -167,13 +174,30 @@ func (d *payloadDecoder) toolResult() {
 			d.Skip()
 			return
 		}
-		if t, ok := d.Text(maxFieldBytes); ok && strings.HasPrefix(strings.TrimSpace(t.Kept), stillRuns) {
-			d.input.lasting = true
+		if t, ok := d.Text(maxResult); ok && !t.Truncated {
+			text := strings.TrimSpace(t.Kept)
+			d.input.lasting = d.input.lasting || strings.HasPrefix(text, stillRuns)
+			if strings.HasSuffix(text, " with exit code 0>") {
+				d.exit = "0"
+			}
 		}
 	})
 }
 
-// toolResponse reads from the result of a call whether it failed, if the result has that.
+// exitCode reads the code of a command that has ended.
+func (d *payloadDecoder) exitCode() {
+	switch c := d.Peek(); {
+	case c == '-' || c >= '0' && c <= '9':
+		d.exit = string(d.Literal())
+	default:
+		d.Skip()
+	}
+}
+
+// qwenExit is the line of Qwen Code's result of a command that says its code; the next one says the signal that ended it.
+const qwenExit = "\nExit Code: "
+
+// toolResponse reads from the result of a call whether it failed, and of a command how it ended, if the result has that.
 func (d *payloadDecoder) toolResponse() {
 	if d.Peek() != '{' {
 		d.Skip()
@@ -185,6 +209,22 @@ func (d *payloadDecoder) toolResponse() {
 			if d.Peek() == 'f' {
 				d.event.Tool.Failed = true
 			}
+		case "exit_code":
+			d.exitCode()
+			return
+		case "interrupted":
+			d.stopped = d.IsTrue()
+			return
+		case "backgroundTaskId": // of Claude Code: the command goes on
+			d.input.lasting = d.IsSet() || d.input.lasting
+			return
+		case "llmContent":
+			if t, ok := d.Text(maxResult); ok && !t.Truncated {
+				if at := strings.LastIndex(t.Kept, qwenExit); at >= 0 {
+					d.exit, _, _ = strings.Cut(t.Kept[at+len(qwenExit):], "\n")
+				}
+			}
+			return
 		case "isError", "is_error":
 			if d.IsTrue() {
 				d.event.Tool.Failed = true

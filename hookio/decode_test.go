@@ -56,7 +56,7 @@ func TestDecode(t *testing.T) {
 		{"claude notebook", `{"hook_event_name":"PreToolUse","cwd":"/p","tool_name":"NotebookEdit","tool_input":{"notebook_path":"n.ipynb","new_source":"x=1"}}`,
 			Event{Agent: Claude, Kind: PreTool, Name: "PreToolUse", Cwd: "/p", Tool: Tool{Name: "NotebookEdit", Class: Edit, Files: []string{"/p/n.ipynb"}, ChangedChars: 3}}},
 		{"claude shell, after", `{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf x","description":"d"},"tool_response":{"stdout":"` + strings.Repeat("x", 100000) + `"},"tool_use_id":"t"}`,
-			Event{Agent: Claude, Kind: PostTool, Name: "PostToolUse", Tool: Tool{Name: "Bash", Class: Shell, Command: "rm -rf x"}, ToolUseID: "t"}},
+			Event{Agent: Claude, Kind: PostTool, Name: "PostToolUse", Tool: Tool{Name: "Bash", Class: Shell, Command: "rm -rf x", Succeeded: true}, ToolUseID: "t"}},
 		{"claude failed shell", `{"hook_event_name":"PostToolUseFailure","tool_name":"Bash","tool_input":{"command":"false"},"error":"e","is_interrupt":false}`,
 			Event{Agent: Claude, Kind: PostTool, Name: "PostToolUseFailure", Tool: Tool{Name: "Bash", Class: Shell, Command: "false", Failed: true}}},
 		{"an edit that failed", `{"event":"post-tool","tool_name":"Edit","tool_response":{"error":null,"success":false}}`,

@@ -89,6 +89,8 @@ type Tool struct {
 	// Failed says, after the call, that it did not do what it was to: an edit that was refused, or whose
 	// place was not found.
 	Failed bool
+	// Succeeded says, after a shell command, that the agent says that it ended with 0.
+	Succeeded bool
 	// Truncated says that the input was too large to be kept whole: Files or
 	// Command may lack something.
 	Truncated bool

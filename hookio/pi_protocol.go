@@ -154,6 +154,10 @@ func DecodePi(r io.Reader) (q PiRequest, ok bool) {
 	return q, true
 }
 
+// piFails is the first version of the extension that says of a call that it failed. pi says that of each command that did not
+// end with 0.
+const piFails = 3
+
 // Event is the request in the words of all agents' events.
 func (q *PiRequest) Event() Event {
 	e := Event{
@@ -173,6 +177,7 @@ func (q *PiRequest) Event() Event {
 			e.Kind = PostTool
 		}
 		e.Tool = Tool{Name: q.Tool, Class: classOf(Pi, q.Tool), Command: q.Command, Failed: q.Failed}
+		e.Tool.Succeeded = e.Kind == PostTool && e.Tool.Class == Shell && !q.Failed && q.Extension >= piFails
 		if q.Path != "" {
 			e.Tool.Files = []string{shell.Absolute(q.Cwd, q.Path)}
 		}

@@ -222,6 +222,9 @@ func (d *payloadDecoder) finishTool() {
 	if t.Command != "" && len(in.dirs) > 0 {
 		t.Dir = shell.Absolute(e.Cwd, in.dirs[0])
 	}
+	if e.Kind == PostTool && t.Class == Shell {
+		t.Succeeded = !t.Failed && !d.stopped && !t.Background && !t.Truncated && (d.exit == "0" || d.exit == "" && e.Agent.adapter().tellsFailures)
+	}
 	before := e.Kind == PreTool
 	if said := before && t.Class != Shell || e.Kind == PostTool && t.Class == Edit && in.command == ""; said && in.patch == "" && !in.truncated && in.rewrite.known() && oneFile(t.Files) {
 		t.Rewrite = &in.rewrite

@@ -49,6 +49,7 @@ type Checkpoint struct {
 	GitHead, GitBranch     string
 	Transcript             *Transcript
 	Windows                string // of hook events since the checkpoint before: AppendWindows, ParseWindows
+	Green                  bool   // a test command of the agent had just ended with 0
 	Changed                string // when each path was written that differs from Parent: AppendChanged, ParseChanged; "" for too many
 }
 

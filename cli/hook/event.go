@@ -65,6 +65,7 @@ func eventOf(e *hookio.Event, env account.Env, start time.Time) hook.Event {
 			}
 		}
 		if e.Kind == hookio.PostTool {
+			out.Succeeded = hookio.Succeeded(t)
 			break
 		}
 		if t.Class == hookio.Shell {

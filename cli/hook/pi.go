@@ -146,7 +146,7 @@ func (c *piCall) serve(ctx context.Context) {
 			break
 		}
 		c.Leave()
-		if err := c.Touch(ctx, false); err != nil {
+		if err := errors.Join(c.Touch(ctx, false), c.SaveGreen(ctx)); err != nil {
 			c.failed(err)
 		}
 	case hookio.PiShutdown:

@@ -18,7 +18,7 @@ func Reason(l project.Listed) string {
 	return app.Escape(string(l.Kind))
 }
 
-// CheckpointText is name, description, what a tool was called with, and first line of the prompt,
+// CheckpointText is ✓ where tests had passed, name, description, what a tool was called with, and first line of the prompt,
 // as far as there are any.
 func CheckpointText(l project.Listed) string {
 	text := app.FirstLine(l.Description)
@@ -30,6 +30,9 @@ func CheckpointText(l project.Listed) string {
 		if text != "" && (l.Kind == manifest.Stop || l.Kind == manifest.SessionEnd) {
 			text = "end of: " + text // it has the state after that prompt's turn
 		}
+	}
+	if l.Green {
+		text = strings.TrimSpace("✓ " + text)
 	}
 	switch {
 	case l.Name == "":

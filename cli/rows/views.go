@@ -113,6 +113,7 @@ type CheckpointView struct {
 	Unchanged   bool            `json:"unchanged"`
 	Transcript  *TranscriptView `json:"transcript"`
 	Partial     uint64          `json:"partial"`
+	Green       bool            `json:"green"`   // a test command of the agent had just ended with 0
 	Machine     string          `json:"machine"` // whose it is, by the name in front of references; "" of this store's own log
 }
 
@@ -122,7 +123,7 @@ func ViewCheckpoint(l project.Listed) CheckpointView {
 		Description: l.Description, Name: l.Name, Pinned: l.Pinned, Tool: l.Tool, ToolSummary: l.ToolSummary, Prompt: l.Prompt,
 		PromptID: l.PromptID, SessionID: l.Session, Agent: l.Agent, GitHead: l.GitHead, GitBranch: l.GitBranch,
 		Files: l.Files, Added: l.Added, Modified: l.Modified, Deleted: l.Deleted, Unchanged: unchanged(l),
-		Transcript: ViewTranscript(l.Transcript), Partial: l.Partial, Machine: l.Of,
+		Transcript: ViewTranscript(l.Transcript), Partial: l.Partial, Green: l.Green, Machine: l.Of,
 	}
 }
 

@@ -26,6 +26,8 @@ type Options struct {
 	// What there must be for a record: another tree than that of the newest
 	// checkpoint, new messages in the conversation; either, if both are asked for.
 	OnlyIfChanged, OnlyIfSaid bool
+	// Green marks the record: the tests of this tree have passed.
+	Green bool
 	// Own asks for a record also where the newest checkpoint, with the same tree, is of another session than By's.
 	Own bool
 
@@ -284,7 +286,7 @@ func (c *Captured) Record(o Options) (*manifest.Checkpoint, error) {
 		GitHead: c.git.head, GitBranch: c.git.branch,
 		Agent: o.By.Agent, Session: o.By.Session, Subagent: o.By.Subagent,
 		Prompt: o.By.Prompt, PromptID: o.By.PromptID, Tool: o.By.Tool, ToolUseID: o.By.ToolUseID,
-		ToolSummary: Summary(c.p.Root(), o.By),
+		ToolSummary: Summary(c.p.Root(), o.By), Green: o.Green,
 	}
 	if r.Kind == "" {
 		r.Kind = manifest.Manual

@@ -112,8 +112,9 @@ func (c *Call) save(ctx context.Context) (*outcome, error) {
 	o := c.saving(checkpoint.Options{
 		// A command that destroys has a checkpoint of its own also where nothing changed since the one
 		// before: it is what a person looks for.
-		OnlyIfChanged: (e.Kind != manifest.Prompt || c.retried()) && !onlySaid && !e.StartsATurn && !e.Destructive && !c.opens(), OnlyIfSaid: c.answers(),
-		Own: c.seen > 0, // the first call of a prompt that no hook reported: prompt~N looks for its checkpoint in this session
+		OnlyIfChanged: (e.Kind != manifest.Prompt || c.retried()) && !onlySaid && !e.StartsATurn && !e.Destructive && !c.opens() && !c.green(), OnlyIfSaid: c.answers(),
+		Green: c.green(),
+		Own:   c.seen > 0, // the first call of a prompt that no hook reported: prompt~N looks for its checkpoint in this session
 	})
 	o.Edits = e.Files
 	saved, err := save(ctx, c.Project, o)

@@ -43,6 +43,9 @@ type Event struct {
 	Edit        *Edit // how much of them; nil: that is not known, or it is no edit
 	Destructive bool  // a shell command that destroys what is there, or may
 
+	// Succeeded are the commands, each as its words, of a shell command of which is known that they ended with 0.
+	Succeeded [][]string
+
 	// EnvFile is the file whose exports the agent's shell reads, "" for none; Exports is what is
 	// to be added to it where it holds old.
 	EnvFile string

@@ -72,6 +72,8 @@ func (c *Call) alone() bool {
 		return e.By.Subagent == ""
 	case manifest.PreTool:
 		return e.Destructive && e.By.ToolUseID != ""
+	case manifest.PostTool:
+		return len(e.Succeeded) > 0 && e.By.ToolUseID != "" // it may be a test
 	}
 	return false
 }

@@ -20,7 +20,7 @@ import (
 // newest), a name, an id or a prefix of one of at least four letters, a time
 // as @{5m} or @{2026-11-20 14:30}, a prompt as prompt~2 of the session that
 // session.Choose finds, <session-id>:<event-id>, or attempt~2 for the newest checkpoint of an attempt as package attempts
-// counts them. Errors: *NoCheckpointError, *AmbiguousError, *session.UnclearError, *attempts.NoAttemptError.
+// counts them, or @green for the newest checkpoint of a tree whose tests passed, @green~1 for the one before it. Errors: *NoCheckpointError, *AmbiguousError, *session.UnclearError, *attempts.NoAttemptError.
 func Resolve(ctx context.Context, p *project.Project, spec string) (project.Listed, error) {
 	return ResolveIn(ctx, p, spec, "")
 }
@@ -137,6 +137,9 @@ func resolve(p *project.Project, db *manifest.DB, spec string) (project.Listed, 
 	if n, err := strconv.ParseUint(spec, 10, 31); err == nil {
 		return nth(db, spec, int(n))
 	}
+	if n, ok := greenNumber(spec); ok {
+		return green(db, spec, n)
+	}
 	if when, ok := strings.CutPrefix(spec, "@{"); ok && strings.HasSuffix(when, "}") {
 		return at(p, db, spec, strings.TrimSuffix(when, "}"))
 	}
@@ -206,6 +209,39 @@ func nth(db *manifest.DB, spec string, n int) (project.Listed, error) {
 		return project.Listed{}, err
 	}
 	return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: howMany(count)}
+}
+
+// greenNumber reads @green, which is @green~0, and @green~N.
+func greenNumber(spec string) (n int, ok bool) {
+	text, ok := strings.CutPrefix(spec, "@green")
+	if !ok || text == "" {
+		return 0, ok
+	}
+	number, ok := strings.CutPrefix(text, "~")
+	before, err := strconv.ParseUint(number, 10, 31)
+	return int(before), ok && err == nil
+}
+
+// green finds the newest checkpoint of a tree whose tests passed, behind n others.
+func green(db *manifest.DB, spec string, n int) (project.Listed, error) {
+	count := 0
+	for c, err := range db.Checkpoints(manifest.Query{}) {
+		if err != nil {
+			return project.Listed{}, err
+		}
+		if !c.Green {
+			continue
+		}
+		if count == n {
+			return project.Listed{Checkpoint: c}, nil
+		}
+		count++
+	}
+	reason := "no test command of an agent has ended with 0 here, as far as its hooks say: see the setting green.commands"
+	if count > 0 {
+		reason = howMany(count) + " with tests that passed"
+	}
+	return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: reason}
 }
 
 // howMany says why a number names no checkpoint.

@@ -45,6 +45,7 @@ const (
 	keyCaptureIgnored
 	keyPrecious
 	keyRedact
+	keyGreenCommands
 	keyMaxFileSize
 	keyMaxCheckpoints
 	keyMaxAgeDays
@@ -85,6 +86,7 @@ var keys = [keyCount]Key{
 	keyCaptureIgnored:    {Name: "captureIgnored", kind: kindWord, Choices: []string{"none", "precious", "small", "all"}, fallback: "precious", Doc: "which ignored files to capture: none, precious (up to 10 MiB), small (up to 1 MiB, not in ignored directories) or all"},
 	keyPrecious:          {Name: "precious", kind: kindList, fallback: preciousFiles, Doc: "precious files: captured even if git ignores them, left out of exports (gitignore patterns)"},
 	keyRedact:            {Name: "redact", kind: kindList, fallback: []string(nil), Doc: "what ui --export-html leaves out of texts, besides tokens and keys of well-known forms (regular expressions, RE2)"},
+	keyGreenCommands:     {Name: "green.commands", kind: kindList, fallback: testCommands, Doc: "test commands: a checkpoint after one that ended with 0 is @green (their words, each a glob; options between them do not count)"},
 	keyMaxFileSize:       {Name: "maxFileSize", kind: kindSize, fallback: 4 * gib, Doc: "do not capture files larger than this; 0: no limit"},
 	keyMaxCheckpoints:    {Name: "retention.maxCheckpoints", kind: kindCount, max: maxCount, fallback: nil, Doc: "keep at most this many checkpoints; 0: no limit"},
 	keyMaxAgeDays:        {Name: "retention.maxAgeDays", kind: kindCount, max: maxDays, fallback: nil, Unit: "days", Doc: "keep checkpoints for this many days; 0: no limit"},

@@ -27,6 +27,7 @@ type Settings struct {
 	CaptureIgnored    string   // "none", "precious", "small", "all"
 	Precious          []string // gitignore patterns
 	Redact            []string // regular expressions, RE2; may be none
+	GreenCommands     []string // see IsTest
 	MaxFileSize       int64    // bytes; 0: no limit
 	Retention         Retention
 	MinFreeDisk       int64  // bytes; 0: no floor
@@ -186,7 +187,7 @@ func (s *Settings) fill() {
 	s.AntiSpam = AntiSpam{flag(keyAntiSpam), time.Duration(num(keyMinInterval)) * time.Second}
 	s.Significance = Significance{flag(keySignificance), int(num(keyMinChangeSize)), list(keyCriticalFiles)}
 	s.Ignore, s.ForceInclude, s.CaptureIgnored = list(keyIgnore), list(keyForceInclude), str(keyCaptureIgnored)
-	s.Precious, s.Redact = list(keyPrecious), list(keyRedact)
+	s.Precious, s.Redact, s.GreenCommands = list(keyPrecious), list(keyRedact), list(keyGreenCommands)
 	s.MaxFileSize = num(keyMaxFileSize)
 	s.Retention = Retention{int(num(keyMaxCheckpoints)), time.Duration(num(keyMaxAgeDays)) * 24 * time.Hour, num(keyMaxSize), flag(keyThin), flag(keyAuto)}
 	s.MinFreeDisk, s.Durability = num(keyMinFreeDisk), str(keyDurability)

@@ -68,6 +68,9 @@ func TestDefaults(t *testing.T) {
 			}
 			continue
 		}
+		if v.Key == "green.commands" { // TestIsTest says what is in it
+			continue
+		}
 		if !ok || !reflect.DeepEqual(v.Value, w) {
 			t.Errorf("%s = %#v, want %#v", v.Key, v.Value, w)
 		}

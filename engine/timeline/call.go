@@ -92,5 +92,5 @@ func (t *Timeline) begins(db *manifest.DB, c *project.Listed) (bool, error) {
 // marked reports whether somebody made the row one of its own.
 func (r *Row) marked() bool {
 	c := r.Checkpoint
-	return c.Pinned || c.Name != "" || c.Description != "" || c.Partial > 0
+	return c.Pinned || c.Name != "" || c.Description != "" || c.Partial > 0 || c.Green
 }

@@ -44,6 +44,7 @@ type parser struct {
 	pos    int
 	resume int // where the text continues after the here-documents of this line
 	depth  int
+	op     string // that ended the command before, as joins gets it
 	*walker
 }
 
@@ -90,7 +91,7 @@ func (p *parser) list(closer byte) {
 			if p.resume > p.pos {
 				p.pos = p.resume
 			}
-			p.resume = 0
+			p.resume, p.op = 0, ";"
 			flush(true)
 		case '#':
 			for p.more() && p.at(0) != '\n' {
@@ -98,6 +99,7 @@ func (p *parser) list(closer byte) {
 			}
 		case ';':
 			p.pos++
+			p.op = ";"
 			flush(true)
 		case '&':
 			if p.at(1) == '>' {
@@ -105,15 +107,19 @@ func (p *parser) list(closer byte) {
 				continue
 			}
 			p.pos++
-			if p.at(0) == '&' {
+			if p.op = "&&"; p.at(0) == '&' {
 				p.pos++
+			} else {
+				p.doubt()
 			}
 			flush(true)
 		case '|':
 			p.pos++
+			p.op = "|"
 			switch p.at(0) {
 			case '|':
 				p.pos++
+				p.doubt()
 				flush(true)
 			case '&':
 				p.pos++
@@ -140,21 +146,25 @@ func (p *parser) list(closer byte) {
 			p.simpleWord(&c)
 		}
 	}
+	p.op = ""
 	p.emit(c)
 }
 
 func (p *parser) parenthesis(c *command, flush func(bool)) {
 	switch {
 	case p.at(1) == '(' && len(c.words) == 0:
+		p.doubt()
 		if end := p.find("))"); end >= 0 { // arithmetic
 			p.pos = end
 			return
 		}
 		p.pos += 2
 	case len(c.words) == 1 && p.at(1) == ')': // a function's definition
+		p.doubt()
 		p.pos += 2
 		c.words = nil
 	default:
+		p.doubt()
 		p.pos++
 		flush(false)
 		inner := p.substitution()
@@ -188,6 +198,7 @@ func (p *parser) simpleWord(c *command) {
 		return // a file descriptor
 	}
 	if w.Text == "[[" && !w.quoted && isBare(c.words) {
+		p.doubt()
 		if end := p.find("]]"); end >= 0 { // there < and > compare
 			p.pos = end
 			return
@@ -208,6 +219,9 @@ func AllDigits(s string) bool {
 // emit strips keywords and hands the command over.
 func (p *parser) emit(c command) {
 	for len(c.words) > 0 && isKeyword(c.words[0]) {
+		if c.words[0].Text != "time" {
+			p.doubt()
+		}
 		c.words = c.words[1:]
 	}
 	if len(c.words) == 0 && len(c.redirects) == 0 {
@@ -215,6 +229,9 @@ func (p *parser) emit(c command) {
 	}
 	if p.commands++; !p.overflow() {
 		p.command(c)
+		if p.joins != nil {
+			p.joins(p.op)
+		}
 	}
 }
 

@@ -29,6 +29,8 @@ type walker struct {
 	cwd       string
 	variables map[string]string
 	visit     func(inv *Invocation)
+	joins     func(op string)   // is called behind each command with the operator that follows it: ; && | or nothing; may be nil
+	doubtful  bool              // the exit code of the line does not follow from those of its commands: see doubt
 	aliases   Aliases           // nil: aliases are not followed
 	made      map[string]string // aliases that the line itself makes
 
@@ -43,6 +45,12 @@ type walker struct {
 
 // overflow reports that the line was not looked at to its end.
 func (w *walker) overflow() bool { return w.commands > maxShellCommands || w.work > maxShellWork }
+
+// outermost reports whether the walk is in the line itself, and not in a script or a substitution that is in it.
+func (w *walker) outermost() bool { return w.depth == 1 && len(w.saved) == 0 }
+
+// doubt notes that the line has more than simple commands behind ; && and |.
+func (w *walker) doubt() { w.doubtful = w.doubtful || w.outermost() }
 
 // maxPiped bounds the words kept of one pipeline.
 const maxPiped = 200

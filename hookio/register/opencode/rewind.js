@@ -64,10 +64,10 @@ export const Rewind = async ({ directory, worktree }) => {
       })
       if (refused) throw new Error(refused)
     },
-    "tool.execute.after": async (input) => {
+    "tool.execute.after": async (input, output) => {
       await tell(root, {
         event: "post-tool", session_id: input.sessionID, ...inside(input.sessionID),
-        tool_name: input.tool, tool_use_id: input.callID, tool_input: input.args,
+        tool_name: input.tool, tool_use_id: input.callID, tool_input: input.args, exit_code: output?.metadata?.exit,
       })
     },
   }
