@@ -73,7 +73,7 @@ func (c *Call) alone() bool {
 	case manifest.PreTool:
 		return e.Destructive && e.By.ToolUseID != ""
 	case manifest.PostTool:
-		return len(e.Succeeded) > 0 && e.By.ToolUseID != "" // it may be a test
+		return e.By.ToolUseID != "" && c.Project != nil && c.green()
 	}
 	return false
 }
