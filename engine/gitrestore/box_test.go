@@ -104,9 +104,10 @@ func (b *box) linked(dir string) Target {
 }
 
 // save makes the saved state of the repository as the store would give it.
-func (b *box) save() Source {
+func (b *box) save() Source { b.t.Helper(); return b.saveOf(filepath.Join(b.dir, ".git")) }
+
+func (b *box) saveOf(common string) Source {
 	b.t.Helper()
-	common := filepath.Join(b.dir, ".git")
 	s := Source{Dir: filepath.Join(b.t.TempDir(), "saved"), Indexes: map[string]string{}, Objects: []string{b.held}}
 	err := filepath.WalkDir(common, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +17,9 @@ import (
 // buildSuffix comes after the name of a git directory that is being built anew, and the number of the process after it.
 const buildSuffix = ".rewind-"
 
+// remainsName is a directory in a git directory that was built anew: what was left of the one before.
+const remainsName = "rewind-remains"
+
 // planBuild plans to build the git directory anew.
 func (p *Plan) planBuild(saved gitrepo.Repo) error {
 	parent := filepath.Dir(p.target.CommonDir)
@@ -25,6 +29,9 @@ func (p *Plan) planBuild(saved gitrepo.Repo) error {
 	}
 	p.build = true
 	l := Line{What: GitDir, Change: Returns, Name: p.target.CommonDir, Note: "The git directory is built anew, with configuration, hooks and all that it had."}
+	if p.remains {
+		l.Note = "What is left of the git directory is no repository. It is built anew, and the remains are kept in it as " + remainsName + "."
+	}
 	if saved.RefStorage() == "files" {
 		s, err := readSide(saved)
 		if err != nil {
@@ -50,6 +57,12 @@ func (p *Plan) applyBuild(ctx context.Context) (r Result, err error) {
 	place := p.target.CommonDir
 	parent, base := filepath.Dir(place), filepath.Base(place)
 	for _, left := range leftBy(parent, base+buildSuffix) {
+		if _, err := os.Lstat(filepath.Join(left, remainsName)); err == nil { // it is whole: only its name is missing
+			if err := renameInto(left, place); err != nil {
+				return r, err
+			}
+			return r, p.writeGitFile()
+		}
 		if err := os.RemoveAll(left); err != nil {
 			return r, err
 		}
@@ -58,27 +71,35 @@ func (p *Plan) applyBuild(ctx context.Context) (r Result, err error) {
 	if err != nil {
 		return r, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.RemoveAll(temp))
-		}
-	}()
 	if err := p.buildIn(ctx, temp, &r); err != nil {
-		return r, err
+		return r, errors.Join(err, os.RemoveAll(temp))
 	}
-	if _, err := os.Lstat(place); !errors.Is(err, fs.ErrNotExist) {
-		return r, errors.Join(err, &fs.PathError{Op: "rename", Path: place, Err: fs.ErrExist})
+	if p.remains {
+		if err := os.Rename(place, filepath.Join(temp, remainsName)); err != nil {
+			return r, err
+		}
+		if err := p.stepped("remains"); err != nil {
+			return r, err
+		}
 	}
-	if err := os.Rename(temp, place); err != nil {
-		return r, err
-	}
-	if err := vfs.OS.SyncDir(parent); err != nil {
+	if err := renameInto(temp, place); err != nil {
 		return r, err
 	}
 	if err := p.stepped("renamed"); err != nil {
 		return r, err
 	}
 	return r, p.writeGitFile()
+}
+
+// renameInto gives a git directory its name, which must be free.
+func renameInto(dir, place string) error {
+	if _, err := os.Lstat(place); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, &fs.PathError{Op: "rename", Path: place, Err: fs.ErrExist})
+	}
+	if err := os.Rename(dir, place); err != nil {
+		return err
+	}
+	return vfs.OS.SyncDir(filepath.Dir(place))
 }
 
 func (p *Plan) buildIn(ctx context.Context, temp string, r *Result) error {
@@ -98,7 +119,11 @@ func (p *Plan) buildIn(ctx context.Context, temp string, r *Result) error {
 		}
 	}
 	var links []link
-	for _, dir := range p.source.Objects {
+	dirs := p.source.Objects
+	if p.remains {
+		dirs = append(slices.Clone(dirs), filepath.Join(p.target.CommonDir, "objects"))
+	}
+	for _, dir := range dirs {
 		list, err := everyObject(dir)
 		if err != nil {
 			return err

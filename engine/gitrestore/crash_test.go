@@ -84,6 +84,13 @@ func TestSoakKilledAtEachStep(t *testing.T) {
 			b.git("worktree", "remove", "--force", b.dir+"-linked")
 			b.forget()
 		},
+		"half of the git directory": func(b *box) {
+			for _, name := range []string{"HEAD", "refs", "hooks"} {
+				if err := os.RemoveAll(filepath.Join(b.dir, ".git", name)); err != nil {
+					b.t.Fatal(err)
+				}
+			}
+		},
 		"git directory": func(b *box) {
 			if err := os.RemoveAll(filepath.Join(b.dir, ".git")); err != nil {
 				b.t.Fatal(err)

@@ -117,14 +117,18 @@ func TestStagedContentIsKept(t *testing.T) {
 		t.Errorf("a is %s", got)
 	}
 
-	s = b.save()
 	b.write("a", "then committed")
 	b.git("add", "a")
-	s2 := b.save()
+	s = b.save()
 	b.git("commit", "-qm", "c")
 	b.commit("a", "and more")
-	b.wantLines(b.restore(s2, b.target(), Missing))
-	_ = s
+	b.wantLines(b.restore(s, b.target(), Missing))
+
+	b.write("a", "1") // as in the first commit
+	b.git("add", "a")
+	s = b.save()
+	b.git("reset", "-q", "--hard")
+	b.restore(s, b.target(), Missing) // and then nothing is left to do
 }
 
 func TestWorktreeRemoved(t *testing.T) {

@@ -28,8 +28,7 @@ func (p *Plan) kinds(ctx context.Context, held bool, ids []string) (map[string]s
 	return kinds, nil
 }
 
-// reached gives what tips reach and have does not: commits, and with objects also tags, trees and blobs, which are not looked
-// for. Ids of have that are missing do not count.
+// reached gives what tips reach and have does not: commits, and with objects also tags, trees and blobs, which may be missing. Ids of have that are missing do not count.
 func (p *Plan) reached(ctx context.Context, tips, have []string, objects bool) (map[string]bool, error) {
 	reached := map[string]bool{}
 	if len(tips) == 0 {
@@ -44,17 +43,14 @@ func (p *Plan) reached(ctx context.Context, tips, have []string, objects bool) (
 	}
 	args := []string{"rev-list", "--stdin", "--ignore-missing"}
 	if objects {
-		args = append(args, "--objects", "--no-object-names")
-		if p.partial {
-			args = append(args, "--missing=allow-any")
-		}
+		args = append(args, "--objects", "--no-object-names", "--missing=print")
 	}
 	out, err := p.git(ctx, true, []byte(input.String()), args...)
 	if err != nil {
 		return nil, err
 	}
 	for line := range strings.Lines(string(out)) {
-		reached[strings.TrimSuffix(line, "\n")] = true
+		reached[strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "?")] = true
 	}
 	return reached, nil
 }

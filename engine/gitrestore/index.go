@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
@@ -63,7 +64,7 @@ func (p *planner) planIndex() error {
 	if err != nil {
 		return err
 	}
-	if equal(then, now) {
+	if slices.Equal(then, now) {
 		return nil
 	}
 	for _, e := range then {
@@ -78,18 +79,6 @@ func (p *planner) planIndex() error {
 
 const gitlink = "160000" // the mode of a submodule, whose commit is not here
 
-func equal(a, b []staged) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
 // applyIndex replaces the index under its lock.
 func (p *Plan) applyIndex(ctx context.Context, w *work) error {
 	if p.index == nil {
@@ -101,7 +90,7 @@ func (p *Plan) applyIndex(ctx context.Context, w *work) error {
 		return err
 	}
 	now, err := p.lsFiles(ctx, "")
-	if err == nil && !equal(now, p.index.was) {
+	if err == nil && !slices.Equal(now, p.index.was) {
 		err = errors.New("the index has changed since the plan was made")
 	}
 	var data []byte
@@ -171,14 +160,15 @@ func (p *planner) keepIndexes() error {
 		if err != nil {
 			return err
 		}
-		lost, parent, err := p.lostOf(then, gitrepo.Open(saved, p.source.Dir))
+		as := "refs/heads/rewind/" + p.label + "/" + what
+		lost, parent, err := p.lostOf(then, gitrepo.Open(saved, p.source.Dir), as)
 		if err != nil {
 			return err
 		}
 		if len(lost) == 0 {
 			continue
 		}
-		as, _ := p.names.free("refs/heads/rewind/"+p.label+"/"+what, "")
+		as, _ = p.names.free(as, "")
 		p.names.add(as, gitrepo.Ref{})
 		p.kept = append(p.kept, keptIndex{then, parent, as})
 		if parent != "" {
@@ -189,8 +179,9 @@ func (p *planner) keepIndexes() error {
 	return nil
 }
 
-// lostOf gives the entries of an index whose content neither the present index nor a commit has. The repository is the saved one.
-func (p *planner) lostOf(then []staged, saved gitrepo.Repo) (lost []staged, parent string, err error) {
+// lostOf gives the entries of an index whose content neither the present index nor a commit has, as far as that is known without
+// a walk through all history. The repository is the saved one; as is the name under which an earlier restore has kept the index.
+func (p *planner) lostOf(then []staged, saved gitrepo.Repo, as string) (lost []staged, parent string, err error) {
 	now, err := p.lsFiles(p.ctx, "")
 	if err != nil {
 		return nil, "", err
@@ -199,7 +190,7 @@ func (p *planner) lostOf(then []staged, saved gitrepo.Repo) (lost []staged, pare
 	for _, e := range now {
 		known[e.id] = true
 	}
-	select1 := func() {
+	choose := func() {
 		lost = nil
 		for _, e := range then {
 			if e.mode != gitlink && !known[e.id] {
@@ -207,7 +198,7 @@ func (p *planner) lostOf(then []staged, saved gitrepo.Repo) (lost []staged, pare
 			}
 		}
 	}
-	if select1(); len(lost) == 0 {
+	if choose(); len(lost) == 0 {
 		return nil, "", nil
 	}
 	head, err := saved.HeadRef()
@@ -233,7 +224,15 @@ func (p *planner) lostOf(then []staged, saved gitrepo.Repo) (lost []staged, pare
 	}
 	if parent != "" {
 		not = []string{parent}
-		out, err := p.git(p.ctx, true, nil, "ls-tree", "-r", "-z", "--full-tree", parent)
+	}
+	trees := slices.Clone(not)
+	for _, name := range sorted(p.now.refs) { // what an earlier restore has kept
+		if strings.HasPrefix(name, as) && p.now.refs[name].ID != "" {
+			trees = append(trees, p.now.refs[name].ID)
+		}
+	}
+	for _, tree := range trees {
+		out, err := p.git(p.ctx, true, nil, "ls-tree", "-r", "-z", "--full-tree", tree)
 		if err != nil {
 			return nil, "", err
 		}
@@ -243,7 +242,7 @@ func (p *planner) lostOf(then []staged, saved gitrepo.Repo) (lost []staged, pare
 			}
 		}
 	}
-	if select1(); len(lost) == 0 {
+	if choose(); len(lost) == 0 {
 		return nil, "", nil
 	}
 	since, err := p.reached(p.ctx, tips, not, true)
@@ -253,7 +252,7 @@ func (p *planner) lostOf(then []staged, saved gitrepo.Repo) (lost []staged, pare
 	for id := range since {
 		known[id] = true
 	}
-	select1()
+	choose()
 	var ids []string
 	for _, e := range lost {
 		ids = append(ids, e.id)
@@ -269,7 +268,7 @@ func (p *planner) lostOf(then []staged, saved gitrepo.Repo) (lost []staged, pare
 			p.staged = append(p.staged, lost[i].id)
 		}
 	}
-	select1()
+	choose()
 	return lost, parent, nil
 }
 

@@ -3,6 +3,7 @@ package gitrestore
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -64,6 +65,22 @@ func TestGitDirectoryIsGone(t *testing.T) {
 }
 
 var path = os.Getenv("PATH")
+
+func TestHalfOfTheGitDirectoryIsGone(t *testing.T) {
+	b := started(t)
+	b.stash("a", "stashed")
+	s, was := b.save(), b.look(b.dir)
+	later := b.commit("a", "after the checkpoint")
+	if err := os.RemoveAll(filepath.Join(b.dir, ".git", "refs")); err != nil {
+		t.Fatal(err)
+	}
+	b.restore(s, b.target(), Missing)
+	b.same(was, b.look(b.dir), "refs", "stash", "index", "head")
+	b.git("cat-file", "-e", later)
+	if log, err := os.ReadFile(filepath.Join(b.dir, ".git", remainsName, "logs", "HEAD")); err != nil || !strings.Contains(string(log), later) {
+		t.Errorf("the remains have %s, %v", log, err)
+	}
+}
 
 func TestStashCleared(t *testing.T) {
 	b := started(t)

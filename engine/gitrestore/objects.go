@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/gitprogram"
 	"github.com/rewind-cli/rewind/engine/gitrepo"
 )
 
@@ -38,6 +39,10 @@ func (p *planner) planObjects() error {
 	}
 	elsewhere, _ := p.heads()
 	needed, err := p.reached(p.ctx, p.wanted, p.have(elsewhere), true)
+	if f := (*gitprogram.FailedError)(nil); errors.As(err, &f) {
+		p.refuse("Objects that the saved state needs are held nowhere, or the repository is damaged: %s.", f.Error())
+		return nil
+	}
 	if err != nil {
 		return err
 	}

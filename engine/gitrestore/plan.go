@@ -95,6 +95,7 @@ type Plan struct {
 
 	partial  bool // objects may be missing
 	build    bool
+	remains  bool // of the git directory: they are moved into the new one
 	worktree bool // the linked worktree is registered anew
 	gitFile  bool // so is the file .git of the work tree
 	links    []link
@@ -149,15 +150,19 @@ func MakePlan(ctx context.Context, s Source, t Target, mode Mode, label string) 
 		p.refuse("The saved state has no HEAD: it is not that of a git repository.")
 		return p, nil
 	}
-	_, err := os.Lstat(t.CommonDir)
+	info, err := os.Lstat(t.CommonDir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return p, p.planBuild(saved)
 	case err != nil:
 		return nil, err
 	case !gitrepo.IsGitDir(t.CommonDir):
-		p.refuse("%s is there and is no git repository (HEAD, objects or refs is missing). Move it away, and its saved state is built anew in its place.", t.CommonDir)
-		return p, nil
+		if !info.IsDir() {
+			p.refuse("%s is there and is no git directory. Move it away, and the saved one is built anew in its place.", t.CommonDir)
+			return p, nil
+		}
+		p.remains = true
+		return p, p.planBuild(saved)
 	}
 	if err := p.planWorktree(); err != nil || len(p.Refusals) > 0 {
 		return p, err

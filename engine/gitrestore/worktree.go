@@ -43,8 +43,12 @@ func (p *Plan) planWorktree() error {
 		}
 		p.worktree = true
 	}
-	if p.worktree || p.gitFile {
-		p.line(Line{What: Worktree, Change: Returns, Name: t.WorkTree, Note: "The worktree is registered anew, with its HEAD, its index and its reflog."})
+	switch note := "The worktree is registered anew, with its HEAD, its index and its reflog."; {
+	case p.gitFile && !p.worktree:
+		note = "The file .git, which names the git directory, is written anew."
+		fallthrough
+	case p.worktree:
+		p.line(Line{What: Worktree, Change: Returns, Name: t.WorkTree, Note: note})
 	}
 	return nil
 }
