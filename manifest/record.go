@@ -47,6 +47,7 @@ type Checkpoint struct {
 	ToolUseID              string // the agent's id of the tool call
 	ToolSummary            string // its command line's first line, or its files; UTF-8, at most MaxToolSummary bytes
 	GitHead, GitBranch     string
+	Git                    oid.ID // tree of what git keeps beside its objects (package gitstate), zero for none
 	Transcript             *Transcript
 	Windows                string // of hook events since the checkpoint before: AppendWindows, ParseWindows
 	Green                  bool   // a test command of the agent had just ended with 0

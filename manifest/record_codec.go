@@ -233,6 +233,7 @@ func (p *Checkpoint) fields(c *codec) {
 	c.text(29, &p.Windows)
 	c.text(30, &p.Changed)
 	c.text(31, &p.ToolSummary)
+	c.object(32, &p.Git)
 	c.flag(33, &p.Green)
 }
 

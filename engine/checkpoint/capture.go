@@ -9,6 +9,8 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
+	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rules"
@@ -47,7 +49,8 @@ type Captured struct {
 	Problems   []problem.Problem
 	rules      []byte // encoded rules of this capture
 	git        gitPlace
-	edited     *oid.ID // the tree where it is not as it was scanned, see override
+	gitState   *gitstate.Captured // nil without a repository, or where it could not be captured
+	edited     *oid.ID            // the tree where it is not as it was scanned, see override
 	overridden map[string]bool
 	taken      *window.Taken
 	after      uint64                 // the newest record of the log when the look at the tree began
@@ -126,9 +129,37 @@ func CaptureTree(ctx context.Context, p *project.Project, o CaptureOptions) (*Ca
 	if err != nil {
 		return nil, errors.Join(p.Classify(err), c.Discard())
 	}
+	if rs.HasRepo {
+		if err := c.captureGit(ctx, rs.Repo, o.Look); err != nil {
+			return nil, errors.Join(p.Classify(err), c.Discard())
+		}
+	}
 	c.Problems = append(c.Problems, rs.Late()...)
 	c.Problems = append(c.Problems, c.Scan.Problems...)
 	return c, nil
+}
+
+// captureGit captures what git keeps beside its objects. That it cannot is a problem of the checkpoint and no error, but for
+// that of the store.
+func (c *Captured) captureGit(ctx context.Context, repo gitrepo.Repo, look bool) error {
+	state, err := gitstate.Capture(ctx, c.p, gitstate.Options{Tx: c.Tx, Repo: repo, Start: c.start, Generation: c.generation, Look: look})
+	if err == nil {
+		c.gitState = state
+		return nil
+	}
+	if ctx.Err() != nil || project.IsDamage(err) {
+		return err
+	}
+	c.Problems = append(c.Problems, problem.Problem{Path: ".git", Reason: "what git keeps beside its objects is not in this checkpoint: " + problem.Text(err)})
+	return nil
+}
+
+// Git is the tree of git's own state, zero for none.
+func (c *Captured) Git() oid.ID {
+	if c.gitState == nil {
+		return oid.ID{}
+	}
+	return c.gitState.ID
 }
 
 // await is for what reads files elsewhere, in a home across a network, say, and holds nothing:
@@ -174,7 +205,10 @@ func (c *Captured) Publish(at cas.Position) error {
 	c.taken.Done()
 	generation, err := c.p.Store.Generation()
 	if err == nil && generation == c.generation { // else a gc came between: the cache would name what it may have dropped
-		err = c.Scan.Publish(c.p.StatCacheFile(), project.Stamp{Generation: generation, At: at, Start: c.start}.Encode(), c.p.Owner)
+		err = errors.Join(
+			c.Scan.Publish(c.p.StatCacheFile(), project.Stamp{Generation: generation, At: at, Start: c.start}.Encode(), c.p.Owner),
+			c.gitState.Publish(at),
+		)
 	}
 	if err != nil {
 		c.p.Notify("the next save reads all files again, because the cache of their states was not written: " + problem.Text(err))

@@ -9,6 +9,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/session"
@@ -167,7 +168,7 @@ func (c *Captured) commit(ctx context.Context, o TakeOptions, again bool) (*Save
 		if err != nil {
 			return nil, err
 		}
-		due := parent == nil || o.OnlyIfChanged && parent.Root != c.Root() || o.Own && (parent.Session != o.By.Session || parent.Agent != o.By.Agent)
+		due := parent == nil || o.OnlyIfChanged && (parent.Root != c.Root() || gitstate.Differ(c.Tx.Load, parent.Git, c.Git())) || o.Own && (parent.Session != o.By.Session || parent.Agent != o.By.Agent)
 		if !due && o.OnlyIfSaid {
 			said, err := c.conversation(ctx, o.By)
 			if err != nil {
@@ -283,7 +284,7 @@ func (c *Captured) Record(o Options) (*manifest.Checkpoint, error) {
 	r := &manifest.Checkpoint{
 		ID: id, Time: c.start.UTC(), Kind: o.Kind, Description: o.Description, Name: o.Name, Pinned: o.Pin,
 		Root: c.Root(), Files: c.Scan.Files, Bytes: c.Scan.Bytes,
-		GitHead: c.git.head, GitBranch: c.git.branch,
+		GitHead: c.git.head, GitBranch: c.git.branch, Git: c.Git(),
 		Agent: o.By.Agent, Session: o.By.Session, Subagent: o.By.Subagent,
 		Prompt: o.By.Prompt, PromptID: o.By.PromptID, Tool: o.By.Tool, ToolUseID: o.By.ToolUseID,
 		ToolSummary: Summary(c.p.Root(), o.By), Green: o.Green,

@@ -50,7 +50,7 @@ type openedIndex struct {
 }
 
 func (r Repo) openIndex() (*openedIndex, error) {
-	oid, err := r.idSize()
+	oid, err := r.IDSize()
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func (r Repo) openIndex() (*openedIndex, error) {
 	return &openedIndex{f, size, oid}, nil
 }
 
-// idSize is the length of the repository's object ids in bytes.
-func (r Repo) idSize() (int, error) {
+// IDSize is the length of the repository's object ids in bytes.
+func (r Repo) IDSize() (int, error) {
 	v, ok := r.local.last("extensions.objectformat")
 	if !ok {
 		return 20, nil

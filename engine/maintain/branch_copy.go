@@ -116,6 +116,7 @@ func (b *branchOf) checkpoint(ctx context.Context, c *manifest.Checkpoint) (whol
 	if err := b.copy(c.Rules); err != nil {
 		return false, err
 	}
+	c.Git = oid.ID{} // its objects are in no pack that could be copied
 	if c.Transcript != nil {
 		switch held, err := b.conversation(c.Transcript.Content); {
 		case err != nil:

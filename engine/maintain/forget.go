@@ -12,6 +12,7 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -225,6 +226,11 @@ func (f *Forgotten) purge(ctx context.Context, p *project.Project, o GCOptions) 
 		f.Pending = "another process is reading the store"
 	}
 	f.Freed, f.Shared, f.Copies = collected.Freed, collected.Shared, collected.Copies
+	if o.Checkpoint == (manifest.CheckpointID{}) && !o.DryRun {
+		if err := gitstate.LetGo(p); err != nil { // a commit can hold it
+			return err
+		}
+	}
 	left, _, err := Leftovers(ctx, p)
 	if err != nil {
 		return err

@@ -51,10 +51,12 @@ type conversations struct {
 	were     []oid.ID              // conversations that held it
 	held     map[[2]string]bool    // the sessions that had it
 	unread   []manifest.Checkpoint // that something is lost of, where it may have been
+
+	gitStates map[oid.ID]bool // of git's own states that were searched, whether they had it
 }
 
 func newConversations(ctx context.Context, p *project.Project, tx *commit.Tx, said *LogState, mark textMarker, dry bool) *conversations {
-	f := &conversations{p: p, tx: tx, dry: dry, mark: mark, outside: mark, files: map[string]bool{}, forks: map[string]bool{}, sessions: map[[2]string]bool{}, held: map[[2]string]bool{}}
+	f := &conversations{p: p, tx: tx, dry: dry, mark: mark, outside: mark, files: map[string]bool{}, forks: map[string]bool{}, sessions: map[[2]string]bool{}, held: map[[2]string]bool{}, gitStates: map[oid.ID]bool{}}
 	f.writer = tx.Writer()
 	f.redactor = transcript.Redactor{Store: conversation.StoreIn(ctx, tx.Get, f.writer), Redact: mark.lines}
 	for _, o := range said.Operations {
@@ -70,6 +72,11 @@ func (f *conversations) checkpoint(ctx context.Context, c *manifest.Checkpoint) 
 	for _, s := range []*string{&c.Prompt, &c.Description} {
 		changed = f.said(s) || changed
 	}
+	git, err := f.gitState(c)
+	if err != nil {
+		return false, err
+	}
+	changed = changed || git
 	session := [2]string{c.Agent, c.Session}
 	if changed && c.Session != "" {
 		f.held[session] = true

@@ -66,7 +66,11 @@ func (f *textForgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) 
 	if windows := rewriteWindows(c.Windows, f.window); windows != c.Windows {
 		c.Windows, changed = windows, true
 	}
+	git := c.Git
 	talk, err := f.conversations.checkpoint(ctx, c)
+	if git != c.Git {
+		f.places++
+	}
 	return changed || talk, err
 }
 

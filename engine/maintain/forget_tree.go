@@ -35,6 +35,7 @@ func (f *forgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) (boo
 	}
 	if len(d.paths) > 0 {
 		c.Root, c.Files, c.Bytes = d.entry.ID, d.entry.Files, d.entry.Size
+		c.Git = oid.ID{} // its index can name the paths in a form that is not searched
 	}
 	told, err := f.cover(c.Coverage)
 	if err != nil {

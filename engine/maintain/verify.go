@@ -241,6 +241,9 @@ func (w *wholeness) checkpoint(ctx context.Context, c manifest.Checkpoint) error
 			report("", "its conversation: "+reason)
 		}
 	}
+	if _, err := w.dir(ctx, c.Git, ".git", report); err != nil {
+		return err
+	}
 	_, err := w.dir(ctx, c.Root, "", report)
 	return err
 }

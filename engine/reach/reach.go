@@ -145,8 +145,10 @@ func (r *Reach) Record(ctx context.Context, of manifest.Record) error {
 				return fmt.Errorf("checkpoint %s: its conversation: %w", c.ID, err)
 			}
 		}
-		if err := r.Tree(ctx, c.Root); err != nil {
-			return fmt.Errorf("checkpoint %s: %w", c.ID, err)
+		for _, tree := range []oid.ID{c.Root, c.Git} {
+			if err := r.Tree(ctx, tree); err != nil {
+				return fmt.Errorf("checkpoint %s: %w", c.ID, err)
+			}
 		}
 	case of.Operation != nil:
 		o := of.Operation

@@ -44,18 +44,18 @@ func (u *pushing) gather(ctx context.Context) (*gathered, error) {
 			g.commits = append(g.commits, c) // of a later version: it goes as it is
 			continue
 		}
+		stripped, send := withoutGit(record), true
 		if !u.Precious {
-			stripped, send, err := strip.record(record)
-			if err != nil {
+			if stripped, send, err = strip.record(stripped); err != nil {
 				return nil, fmt.Errorf("entry %d of the log: %w", c.Seq, err)
 			}
-			if !send {
-				continue
-			}
-			// What a later version may have put into a record goes along, where the record stays as it is.
-			if data := stripped.Append(nil); !bytes.Equal(data, record.Append(nil)) {
-				record, c.Payload = stripped, data
-			}
+		}
+		if !send {
+			continue
+		}
+		// What a later version may have put into a record goes along, where the record stays as it is.
+		if data := stripped.Append(nil); !bytes.Equal(data, record.Append(nil)) {
+			record, c.Payload = stripped, data
 		}
 		g.commits = append(g.commits, c)
 		if record.Checkpoint != nil {

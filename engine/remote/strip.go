@@ -26,6 +26,16 @@ func (s *stripper) load(id oid.ID) (manifest.Dir, error) {
 	return s.p.LoadDir(id)
 }
 
+// withoutGit gives a record without git's own state: that can hold passwords, and the objects that it names stay here.
+func withoutGit(r manifest.Record) manifest.Record {
+	if r.Checkpoint != nil && !r.Checkpoint.Git.IsZero() {
+		c := *r.Checkpoint
+		c.Git = oid.ID{}
+		r.Checkpoint = &c
+	}
+	return r
+}
+
 // record gives a record without precious files; send is false for one that is about such a file alone. What it refers to may be
 // lost: then it stays as it is.
 func (s *stripper) record(r manifest.Record) (stripped manifest.Record, send bool, err error) {

@@ -1,0 +1,243 @@
+package gitstate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
+	"github.com/rewind-cli/rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/scan"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Names in a captured state.
+const (
+	placeName = "place.json" // Place
+	filesName = "files"      // the files of the common git directory
+	indexName = "index"      // a directory with each index
+
+	mainIndex     = "main"      // the index of the main worktree
+	worktreeIndex = "worktree-" // and of a linked one, before its name
+)
+
+// maxFile is the largest file of a git directory that is captured, in bytes: packed references of a million branches
+// have 70 MB. Objects are not meant: they are held.
+const maxFile = 256 << 20
+
+// outside are the names in a git directory that are no part of its state: objects are held, and what else is large is
+// derived or comes from elsewhere.
+var outside = []string{"objects", "lfs", "annex", "modules", "fsmonitor--daemon*", "gc.pid", "index", "index.lock"}
+
+// Place says where the repository of a captured state was. Paths are quoted as Go does, so that any byte survives, and
+// relative to the project's root where they lie below it.
+type Place struct {
+	WorkTree string `json:"worktree"`
+	Common   string `json:"common"`           // the common git directory
+	GitDir   string `json:"gitdir,omitempty"` // of a linked worktree: its own, below Common
+}
+
+// Options of one capture.
+type Options struct {
+	Tx         *commit.Tx
+	Repo       gitrepo.Repo
+	Start      time.Time // start of the checkpoint on the file system's clock
+	Generation uint64    // of the store
+	Look       bool      // write nothing: hold no object
+}
+
+// Captured is a repository's state in a transaction that is not committed yet.
+type Captured struct {
+	ID   oid.ID // the state's tree
+	New  bool   // it had to be looked at: the signature was not that of the last capture
+	Held Held   // where it had to be looked at
+
+	p     *project.Project
+	o     Options
+	files *scan.Result
+	next  signature
+}
+
+// Capture captures the state of a repository. The caller holds the users lock until the commit. Errors: of the file
+// system, of the store; then a checkpoint is taken without the state, and says so.
+func Capture(ctx context.Context, p *project.Project, o Options) (*Captured, error) {
+	c := &Captured{p: p, o: o}
+	last := readSignature(c.cacheFile(".signature"))
+	if last.fits(c) && last.unchanged(o.Repo.CommonDir) {
+		c.ID = last.State
+		return c, nil
+	}
+	c.New = true
+	if err := c.look(ctx, last); err != nil {
+		return nil, err
+	}
+	if !o.Look {
+		var err error
+		if c.Held, err = Hold(ctx, p, o.Repo.CommonDir, o.Start); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// cacheFile is a file of the store that belongs to this repository.
+func (c *Captured) cacheFile(suffix string) string {
+	sum := oid.Sum([]byte(c.o.Repo.CommonDir + "\x00" + c.o.Repo.GitDir))
+	return filepath.Join(c.p.StoreDir(), account.GitName, sum.String()[:16]+suffix)
+}
+
+// look captures the state anew, beside what the last capture knows.
+func (c *Captured) look(ctx context.Context, last signature) error {
+	common := c.o.Repo.CommonDir
+	indexes := indexesOf(common)
+	skip := slices.Clone(outside)
+	for _, index := range indexes {
+		skip = append(skip, index.path, index.path+".lock")
+	}
+	rules, err := ignore.Compile(ignore.Config{NoIgnore: true, SessionPaths: skip})
+	if err != nil {
+		return err
+	}
+	cache, err := scan.LoadCache(c.cacheFile(".head"))
+	if err != nil {
+		return err
+	}
+	if cache != nil && project.ReadStamp(cache.Stamp()).Generation != c.o.Generation {
+		cache = nil
+	}
+	c.files, err = scan.Run(ctx, scan.Options{
+		Root: common, Rules: rules, Cache: cache, Sink: c.o.Tx, Start: c.o.Start,
+		Workers: c.o.Tx.Workers(), MaxFileSize: maxFile, Unsynced: c.p.Unsynced(cache, c.o.Start),
+	})
+	if err != nil {
+		return err
+	}
+	c.next = signature{Start: c.o.Start, Generation: c.o.Generation, Indexes: map[string]oid.ID{}}
+	state := tree{sink: c.o.Tx}
+	state.subdir(filesName, c.files.Root, c.files.Files, c.files.Bytes)
+	staged := tree{sink: c.o.Tx}
+	for _, index := range indexes {
+		if err := c.index(&staged, index, last.Indexes[index.name]); err != nil {
+			return err
+		}
+	}
+	if err := state.tree(indexName, &staged); err != nil {
+		return err
+	}
+	place, err := json.Marshal(c.place())
+	if err != nil {
+		return err
+	}
+	if err := state.file(placeName, bytes.NewReader(place), int64(len(place)), oid.ID{}); err != nil {
+		return err
+	}
+	if c.ID, err = state.put(); err != nil {
+		return err
+	}
+	if err := c.o.Tx.Flush(); err != nil {
+		return err
+	}
+	c.next.State = c.ID
+	return c.next.take(common, c.o.Tx, c.files.Root)
+}
+
+// place is where the repository is.
+func (c *Captured) place() Place {
+	r := c.o.Repo
+	place := Place{WorkTree: c.relative(r.WorkTree), Common: c.relative(r.CommonDir)}
+	if r.GitDir != r.CommonDir {
+		if rel, err := filepath.Rel(r.CommonDir, r.GitDir); err == nil && filepath.IsLocal(rel) {
+			place.GitDir = strconv.Quote(filepath.ToSlash(rel))
+		}
+	}
+	return place
+}
+
+func (c *Captured) relative(path string) string {
+	if rel, err := filepath.Rel(c.p.Root(), path); err == nil && filepath.IsLocal(rel) {
+		path = filepath.ToSlash(rel)
+	}
+	return strconv.Quote(path)
+}
+
+// index is one of a repository's indexes.
+type index struct {
+	name string // in a captured state: "main", or "worktree-" and the linked worktree's
+	path string // below the common git directory
+}
+
+// indexesOf are the indexes of the main and of each linked worktree.
+func indexesOf(common string) []index {
+	all := []index{{mainIndex, "index"}}
+	worktrees, err := os.ReadDir(filepath.Join(common, "worktrees"))
+	if err != nil {
+		return all // most repositories have none
+	}
+	for _, w := range worktrees {
+		all = append(all, index{worktreeIndex + w.Name(), "worktrees/" + w.Name() + "/index"})
+	}
+	return all
+}
+
+// Publish keeps what the next capture compares with. The caller holds the append lock, and at is durable.
+func (c *Captured) Publish(at cas.Position) error {
+	if c == nil || !c.New {
+		return nil
+	}
+	dir := filepath.Dir(c.cacheFile(""))
+	if err := account.MakeDir(dir, c.p.Owner); err != nil {
+		return err
+	}
+	stamp := project.Stamp{Generation: c.o.Generation, At: at, Start: c.o.Start}.Encode()
+	return errors.Join(
+		c.files.Publish(c.cacheFile(".head"), stamp, c.p.Owner),
+		account.WriteCache(c.cacheFile(".signature"), c.next.encode(), c.p.Owner),
+	)
+}
+
+// tree builds one directory of a state.
+type tree struct {
+	sink *commit.Tx
+	dir  manifest.Dir
+}
+
+func (t *tree) subdir(name string, id oid.ID, files, size uint64) {
+	t.dir.Entries = append(t.dir.Entries, manifest.Entry{Name: name, Kind: manifest.Subdir, Mode: 0o700, ID: id, Files: files, Size: size})
+}
+
+// file adds a file; prev is what its content is likely to resemble.
+func (t *tree) file(name string, f interface{ Read([]byte) (int, error) }, size int64, prev oid.ID) error {
+	kind, id, n, err := t.sink.Content(0, f, size, prev)
+	if err != nil {
+		return err
+	}
+	t.dir.Entries = append(t.dir.Entries, manifest.Entry{Name: name, Kind: kind, Mode: 0o600, ID: id, Size: uint64(n)})
+	return nil
+}
+
+func (t *tree) tree(name string, below *tree) error {
+	files, size := below.dir.Totals()
+	id, err := below.put()
+	t.subdir(name, id, files, size)
+	return err
+}
+
+func (t *tree) put() (oid.ID, error) {
+	slices.SortFunc(t.dir.Entries, func(a, b manifest.Entry) int { return strings.Compare(a.Name, b.Name) })
+	return t.sink.Dir(0, t.dir.Append(nil), oid.ID{})
+}
+
+func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) || account.IsNotDir(err) }

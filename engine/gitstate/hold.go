@@ -1,0 +1,256 @@
+package gitstate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+)
+
+// maxCopied is how much is copied in all where the file system has no second name for an object, in bytes: what is
+// being worked on, and not the packs of a large repository's history.
+const maxCopied = 256 << 20
+
+// maxAlternates is how many object directories a repository may be made of: git follows five levels.
+const maxAlternates = 16
+
+// Held says how a repository's objects are held.
+type Held struct {
+	Linked, Copied int
+	CopiedBytes    int64
+	Left           int // objects and packs that are not held, since they would have had to be copied
+}
+
+// HeldDirs are the directories that hold the objects of a project's repositories, laid out as git's own, as far as they
+// are there.
+func HeldDirs(p *project.Project) []string {
+	return slices.DeleteFunc(holdIn(p), func(dir string) bool { return !account.IsDir(dir) })
+}
+
+// holdIn is where objects are held: beside the mirror of the store, and in the store those of repositories on another file
+// system than the account's.
+func holdIn(p *project.Project) (dirs []string) {
+	if mirror := account.MirrorDir(p.Env, p.ID); mirror != "" && !p.Copied {
+		dirs = append(dirs, filepath.Join(mirror, account.GitName))
+	}
+	return append(dirs, filepath.Join(p.StoreDir(), account.GitName, "objects"))
+}
+
+// holder holds the objects of one repository.
+type holder struct {
+	p    *project.Project
+	dirs []string // where to; the first one that can
+	made map[string]bool
+	held Held
+	last heldState
+	next heldState
+}
+
+// heldState says which directories were looked through, and what they were like.
+type heldState struct {
+	Dirs        map[string]int64 `json:"dirs"` // ctime in nanoseconds; only where nothing can have changed at the same time
+	CopiedBytes int64            `json:"copiedBytes,omitempty"`
+	Left        int              `json:"left,omitempty"`
+}
+
+// Hold gives each object and pack of the repository in the common git directory a second name; those of its alternates
+// too. What was held before is not looked at again. An object that vanishes meanwhile is no error: git packed it.
+func Hold(ctx context.Context, p *project.Project, common string, start time.Time) (Held, error) {
+	h := &holder{p: p, dirs: holdIn(p), made: map[string]bool{}, next: heldState{Dirs: map[string]int64{}}}
+	file := heldFile(p, common)
+	if data, err := account.ReadSmall(file, 1<<20); err == nil {
+		_ = json.Unmarshal(data, &h.last) // damaged: everything is looked at again
+	}
+	h.held.CopiedBytes = h.last.CopiedBytes
+	for _, objects := range objectDirs(filepath.Join(common, "objects")) {
+		if err := h.hold(ctx, objects, start); err != nil {
+			return h.held, err
+		}
+	}
+	h.next.CopiedBytes, h.next.Left = h.held.CopiedBytes, h.held.Left
+	data, err := json.Marshal(h.next)
+	if err == nil {
+		err = account.MakeDir(filepath.Dir(file), p.Owner)
+	}
+	if err == nil {
+		err = account.WriteCache(file, data, p.Owner)
+	}
+	return h.held, err
+}
+
+// LetGo holds no object any more: what git itself has is held again with the next capture. It is for forget, since what is to be
+// forgotten can be in a commit.
+func LetGo(p *project.Project) error {
+	var errs []error
+	for _, dir := range holdIn(p) {
+		errs = append(errs, os.RemoveAll(dir))
+	}
+	return errors.Join(append(errs, os.RemoveAll(filepath.Join(p.StoreDir(), account.GitName)))...)
+}
+
+func heldFile(p *project.Project, common string) string {
+	sum := oid.Sum([]byte(common))
+	return filepath.Join(p.StoreDir(), account.GitName, sum.String()[:16]+".held")
+}
+
+// objectDirs are an object directory and its alternates.
+func objectDirs(objects string) []string {
+	all := []string{objects}
+	for i := 0; i < len(all) && len(all) < maxAlternates; i++ {
+		text, err := vfs.ReadRegular(filepath.Join(all[i], "info", "alternates"), 0)
+		if err != nil {
+			continue // most have none
+		}
+		for line := range strings.Lines(string(text)) {
+			dir := filepath.FromSlash(strings.TrimRight(line, "\r\n"))
+			if dir == "" || strings.HasPrefix(dir, "#") {
+				continue
+			}
+			if !filepath.IsAbs(dir) {
+				dir = filepath.Join(all[i], dir)
+			}
+			all = append(all, filepath.Clean(dir))
+		}
+	}
+	return all
+}
+
+// hold holds what one object directory has.
+func (h *holder) hold(ctx context.Context, objects string, start time.Time) error {
+	names, err := os.ReadDir(objects)
+	if missing(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		wanted := isObject
+		switch {
+		case name.Name() == "pack":
+			wanted = isPack
+		case len(name.Name()) != 2 || !isHex(name.Name()):
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		dir := filepath.Join(objects, name.Name())
+		info, err := os.Lstat(dir)
+		if err != nil || !info.IsDir() {
+			continue
+		}
+		ctime, _ := account.ChangeTime(info)
+		if h.last.Dirs[dir] != ctime {
+			if err := h.holdDir(dir, name.Name(), wanted); err != nil {
+				return err
+			}
+		}
+		if time.Unix(0, ctime).Before(start.Add(-resolution)) {
+			h.next.Dirs[dir] = ctime
+		}
+	}
+	return nil
+}
+
+// holdDir holds the files of one directory of objects or packs.
+func (h *holder) holdDir(dir, name string, wanted func(string) bool) error {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if !file.Type().IsRegular() || !wanted(file.Name()) {
+			continue
+		}
+		err := h.file(filepath.Join(dir, file.Name()), filepath.Join(name, file.Name()))
+		if err != nil && !missing(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// file holds one file under its name below the object directory.
+func (h *holder) file(from, name string) error {
+	for _, dir := range h.dirs {
+		if account.Exists(filepath.Join(dir, name)) {
+			return nil
+		}
+	}
+	for len(h.dirs) > 0 {
+		to := filepath.Join(h.dirs[0], name)
+		if err := h.makeDirs(filepath.Dir(to)); err != nil {
+			return err
+		}
+		err := os.Link(from, to)
+		switch {
+		case err == nil:
+			h.held.Linked++
+			return nil
+		case errors.Is(err, fs.ErrExist):
+			return nil
+		case missing(err):
+			return err
+		case len(h.dirs) == 1:
+			return h.copy(from, to)
+		}
+		h.dirs = h.dirs[1:] // another file system, most often
+	}
+	return nil
+}
+
+func (h *holder) makeDirs(dir string) error {
+	if h.made[dir] {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	h.made[dir] = true
+	return nil
+}
+
+// copy holds a file that cannot have a second name.
+func (h *holder) copy(from, to string) error {
+	f, info, err := vfs.OpenRegular(from, vfs.NoFollow)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // read only: nothing can be lost
+	if h.held.CopiedBytes+info.Size() > maxCopied {
+		h.held.Left++
+		return nil
+	}
+	err = vfs.Replace(vfs.OS, to, vfs.Replacement{Mode: 0o444, Own: h.p.Owner, NoSync: true, KeepDir: true}, func(w vfs.File) error {
+		n, err := io.Copy(w, f)
+		h.held.CopiedBytes += n
+		return err
+	})
+	if err == nil {
+		h.held.Copied++
+	}
+	return err
+}
+
+func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
+
+func isObject(name string) bool { return (len(name) == 38 || len(name) == 62) && isHex(name) }
+
+// isPack: a pack, its index, and the mark of a pack from a partial clone. What else lies there can be made from these.
+func isPack(name string) bool {
+	rest, ok := strings.CutPrefix(name, "pack-")
+	hex, suffix, _ := strings.Cut(rest, ".")
+	return ok && (len(hex) == 40 || len(hex) == 64) && isHex(hex) && (suffix == "pack" || suffix == "idx" || suffix == "promisor")
+}

@@ -1,0 +1,177 @@
+package gitstate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Objects is where a state is read from: the store, or a transaction.
+type Objects interface {
+	Load(id oid.ID) (manifest.Dir, error)
+	Open(e manifest.Entry) (io.ReadCloser, error)
+}
+
+// InStore reads the states of a project's checkpoints.
+func InStore(p *project.Project) Objects { return inStore{p} }
+
+type inStore struct{ p *project.Project }
+
+func (s inStore) Load(id oid.ID) (manifest.Dir, error) { return s.p.LoadDir(id) }
+func (s inStore) Open(e manifest.Entry) (io.ReadCloser, error) {
+	return project.ContentOf(s.p.Store.Get, e)
+}
+
+// State is a captured state of a repository.
+type State struct {
+	WorkTree string // absolute
+	Common   string // the common git directory, absolute
+	GitDir   string // the work tree's own git directory, absolute: Common, or below it
+
+	objects Objects
+	files   oid.ID
+	indexes manifest.Dir
+}
+
+// Load reads a captured state of the project in root. Errors: of the store; *FormatError.
+func Load(objects Objects, id oid.ID, root string) (*State, error) {
+	dir, err := objects.Load(id)
+	if err != nil {
+		return nil, err
+	}
+	s := &State{objects: objects}
+	for _, e := range dir.Entries {
+		switch {
+		case e.Name == filesName && e.Kind == manifest.Subdir:
+			s.files = e.ID
+		case e.Name == indexName && e.Kind == manifest.Subdir:
+			if s.indexes, err = objects.Load(e.ID); err != nil {
+				return nil, err
+			}
+		case e.Name == placeName:
+			if err := s.readPlace(e, root); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if s.Common == "" || s.files.IsZero() {
+		return nil, &FormatError{"it does not say where the repository was"}
+	}
+	return s, nil
+}
+
+// FormatError is a captured state that is not what it should be.
+type FormatError struct{ Reason string }
+
+func (e *FormatError) Error() string { return "the captured state of the git repository: " + e.Reason }
+
+// maxPlace is more than two longest paths, quoted, in bytes.
+const maxPlace = 64 << 10
+
+func (s *State) readPlace(e manifest.Entry, root string) error {
+	if e.Size > maxPlace {
+		return &FormatError{"its place is too long"}
+	}
+	data, err := s.read(e)
+	if err != nil {
+		return err
+	}
+	var place Place
+	if err := json.Unmarshal(data, &place); err != nil {
+		return &FormatError{err.Error()}
+	}
+	absolute := func(quoted string) string {
+		path, err := strconv.Unquote(quoted)
+		if err != nil || path == "" || strings.ContainsRune(path, 0) {
+			return ""
+		}
+		if path = filepath.FromSlash(path); !filepath.IsAbs(path) {
+			path = filepath.Join(root, path)
+		}
+		return filepath.Clean(path)
+	}
+	s.WorkTree, s.Common = absolute(place.WorkTree), absolute(place.Common)
+	s.GitDir = s.Common
+	if place.GitDir != "" {
+		below, err := strconv.Unquote(place.GitDir)
+		if err != nil || !filepath.IsLocal(filepath.FromSlash(below)) {
+			return &FormatError{"its worktree lies elsewhere"}
+		}
+		s.GitDir = filepath.Join(s.Common, filepath.FromSlash(below))
+	}
+	return nil
+}
+
+func (s *State) read(e manifest.Entry) ([]byte, error) {
+	f, err := s.objects.Open(e)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // read only: nothing can be lost
+	return io.ReadAll(f)
+}
+
+// WriteFiles writes the files of the common git directory into dir, which must be there and empty: without objects, without
+// any index, and without locks, whose owners are gone.
+func (s *State) WriteFiles(dir string) error {
+	return s.write(dir, s.files)
+}
+
+// WriteIndexes writes each index as a file into dir: "main", and for the linked worktree NAME "worktree-NAME".
+func (s *State) WriteIndexes(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, e := range s.indexes.Entries {
+		if err := s.writeFile(root, e.Name, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *State) write(dir string, id oid.ID) error {
+	root, err := os.OpenRoot(dir) // what the state says leads nowhere else
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return manifest.Walk(s.objects.Load, id, func(path string, e manifest.Entry) error {
+		switch {
+		case strings.HasSuffix(path, ".lock"):
+			return nil
+		case e.Kind == manifest.Subdir:
+			return root.Mkdir(path, fs.FileMode(e.Mode)|0o700)
+		case e.Kind == manifest.Symlink:
+			return root.Symlink(e.Target, path)
+		}
+		return s.writeFile(root, path, e)
+	})
+}
+
+func (s *State) writeFile(root *os.Root, path string, e manifest.Entry) (err error) {
+	from, err := s.objects.Open(e)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	defer from.Close() // read only: nothing can be lost
+	to, err := root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fs.FileMode(e.Mode)&fs.ModePerm)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	_, err = io.Copy(to, from)
+	return err
+}

@@ -1,0 +1,269 @@
+package gitstate_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/gitstate"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// box is a project in a git repository.
+type box struct {
+	*testing.T
+	dir string
+	p   *project.Project
+}
+
+func newBox(t *testing.T) *box {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := account.Env{Home: filepath.Join(base, "home"), Dir: filepath.Join(base, "project"), Getenv: func(string) string { return "" }}
+	b := &box{T: t, dir: env.Dir}
+	for _, dir := range []string{env.Home, env.Dir} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.git("init", "-q", "-b", "main")
+	p, _, err := stores.Init(t.Context(), stores.InitOptions{OpenOptions: project.OpenOptions{Env: env, Root: env.Dir}, NoSave: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	b.p = p
+	return b
+}
+
+// git runs git in the project, and gives what it prints. What the machine's own settings say does not count.
+func (b *box) git(args ...string) string {
+	b.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = b.dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		b.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+func (b *box) write(name, text string) {
+	b.Helper()
+	if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o644); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *box) commit(name, text string) {
+	b.Helper()
+	b.write(name, text)
+	b.git("add", "-A", name)
+	b.git("commit", "-q", "-m", text)
+}
+
+func (b *box) save() manifest.Checkpoint {
+	b.Helper()
+	saved, err := checkpoint.Take(b.Context(), b.p, checkpoint.TakeOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if len(saved.Partial) > 0 {
+		b.Fatalf("partial: %v", saved.Partial)
+	}
+	return saved.Checkpoint
+}
+
+// settle waits until what was written is old enough for a signature.
+func settle() { time.Sleep(30 * time.Millisecond) }
+
+// TestStateIsWhatGitHad: the files of a captured state, read by git with the held objects alone, give the same
+// references, stash, reflog and index, after the git directory was removed.
+func TestStateIsWhatGitHad(t *testing.T) {
+	b := newBox(t)
+	b.commit("a", "one")
+	b.commit("a", "two")
+	b.git("branch", "topic", "HEAD~1")
+	b.git("tag", "-a", "-m", "tag", "v1")
+	b.git("pack-refs", "--all")
+	b.write("a", "stashed")
+	b.git("stash")
+	b.write("b", "staged")
+	b.git("add", "b")
+	b.git("repack", "-q", "-d")
+	asked := [][]string{{"for-each-ref"}, {"stash", "list"}, {"reflog"}, {"ls-files", "-s"}, {"rev-parse", "HEAD"}}
+	var was []string
+	for _, args := range asked {
+		was = append(was, b.git(args...))
+	}
+	c := b.save()
+	if err := os.RemoveAll(filepath.Join(b.dir, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	state, err := gitstate.Load(gitstate.InStore(b.p), c.Git, b.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join(b.dir, ".git"); state.Common != want || state.GitDir != want || state.WorkTree != b.dir {
+		t.Errorf("it was at %+v", state)
+	}
+	dir := filepath.Join(b.dir, ".git")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	indexes := t.TempDir()
+	if err := state.WriteFiles(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := state.WriteIndexes(indexes); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(indexes, "main"), filepath.Join(dir, "index")); err != nil {
+		t.Fatal(err)
+	}
+	info := filepath.Join(dir, "objects", "info")
+	if err := os.MkdirAll(info, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(info, "alternates"), []byte(strings.Join(gitstate.HeldDirs(b.p), "\n")+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for i, args := range asked {
+		if now := b.git(args...); now != was[i] {
+			t.Errorf("git %v\n%s\nwas\n%s", args, now, was[i])
+		}
+	}
+	b.git("fsck", "--full", "--strict")
+}
+
+// TestUnchangedIsNotLookedAt: the signature decides, and each thing that git does changes it.
+func TestUnchangedIsNotLookedAt(t *testing.T) {
+	b := newBox(t)
+	b.commit("a", "one")
+	b.commit("a", "two")
+	b.write("a", "stashed once")
+	b.git("stash")
+	b.write("a", "stashed twice")
+	b.git("stash")
+	settle()
+	last := b.save()
+	steps := []struct {
+		name    string
+		do      func()
+		differs bool
+	}{
+		{"nothing", func() {}, false},
+		{"a refresh of the index", func() { os.Chtimes(filepath.Join(b.dir, "a"), time.Now(), time.Now()); b.git("status") }, false},
+		{"a commit", func() { b.commit("a", "three") }, true},
+		{"a branch", func() { b.git("branch", "x") }, true},
+		{"a branch in a directory", func() { b.git("branch", "d/y") }, true},
+		{"a branch beside it", func() { b.git("branch", "d/z") }, true},
+		{"a branch deleted", func() { b.git("branch", "-D", "d/y") }, true},
+		{"an older entry of the stash", func() { b.git("stash", "drop", "stash@{1}") }, true},
+		{"the index", func() { b.write("n", "new"); b.git("add", "n") }, true},
+		{"a reset of the index", func() { b.git("reset", "-q") }, true},
+		{"a reflog", func() { b.git("reflog", "expire", "--expire=now", "--all") }, true},
+		{"packed references", func() { b.git("pack-refs", "--all") }, true},
+		{"the configuration", func() { b.git("config", "x.y", "z") }, true},
+		{"a worktree", func() { b.git("worktree", "add", "-q", filepath.Join(b.TempDir(), "w")) }, true},
+		{"a detached HEAD", func() { b.git("checkout", "-q", "--detach") }, true},
+		{"nothing more", func() {}, false},
+	}
+	for _, step := range steps {
+		step.do()
+		settle()
+		now := b.save()
+		if now.Git.IsZero() || (now.Git != last.Git) != step.differs {
+			t.Errorf("%s: the state differs: %v", step.name, now.Git != last.Git)
+		}
+		last = now
+	}
+}
+
+// TestHeldObjectsOutliveGit: what git prunes is still held, at no cost while git has it.
+func TestHeldObjectsOutliveGit(t *testing.T) {
+	b := newBox(t)
+	b.commit("a", "one")
+	b.commit("a", "two")
+	b.save()
+	lost := strings.TrimSpace(b.git("rev-parse", "HEAD"))
+	held := filepath.Join(gitstate.HeldDirs(b.p)[0], lost[:2], lost[2:])
+	own, err := os.Stat(filepath.Join(b.dir, ".git", "objects", lost[:2], lost[2:]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := os.Stat(held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !os.SameFile(own, second) {
+		t.Error("it is a copy")
+	}
+	b.git("reset", "-q", "--hard", "HEAD~1")
+	b.git("reflog", "expire", "--expire=now", "--all")
+	b.git("gc", "-q", "--prune=now")
+	b.save()
+	if _, err := os.Stat(held); err != nil {
+		t.Error(err)
+	}
+	if out, err := exec.Command("git", "-C", b.dir, "cat-file", "-e", lost).CombinedOutput(); err == nil {
+		t.Errorf("git still has it: %s", out)
+	}
+}
+
+// TestOddGitDirectories: what is no repository as git makes it is captured or named, and never an error.
+func TestOddGitDirectories(t *testing.T) {
+	b := newBox(t)
+	b.commit("a", "one")
+	for name, text := range map[string]string{
+		"index":               "DIRC\x00\x00\x00\x02\xff\xff\xff\xff",
+		"refs/heads/broken":   "nothing\n",
+		"refs/heads/x.lock":   "",
+		"logs/refs/heads/odd": "\x00\xff",
+	} {
+		file := filepath.Join(b.dir, ".git", filepath.FromSlash(name))
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("/etc/passwd", filepath.Join(b.dir, ".git", "refs", "heads", "link")); err != nil {
+		t.Fatal(err)
+	}
+	c, err := checkpoint.Take(t.Context(), b.p, checkpoint.TakeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := gitstate.Load(gitstate.InStore(b.p), c.Checkpoint.Git, b.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := state.WriteFiles(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := state.WriteIndexes(dir); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "main")); err != nil || !bytes.HasPrefix(data, []byte("DIRC")) {
+		t.Errorf("%q, %v", data, err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "refs", "heads", "x.lock")); err == nil {
+		t.Error("a lock came back")
+	}
+	if target, err := os.Readlink(filepath.Join(dir, "refs", "heads", "link")); err != nil || target != "/etc/passwd" {
+		t.Errorf("%q, %v", target, err)
+	}
+}
