@@ -178,6 +178,9 @@ type Operation struct {
 	Of string
 	// Some says that only some paths were asked for. Records of older programs say it in Args alone: see OfSome.
 	Some bool
+	// GitBefore and GitAfter are trees of what git keeps beside its objects, around an operation that changed that; zero for
+	// one that did not, and GitBefore where there was no repository.
+	GitBefore, GitAfter oid.ID
 }
 
 // OfSome reports whether the operation was asked to change some paths only.

@@ -268,6 +268,8 @@ func (o *Operation) fields(c *codec) {
 	c.number(20, &o.Below)
 	c.flag(21, &o.Some)
 	c.text(22, &o.Of)
+	c.object(23, &o.GitBefore)
+	c.object(24, &o.GitAfter)
 }
 
 func (s *Session) fields(c *codec) {

@@ -160,6 +160,9 @@ func (a *restoring) describe(p *Plan, r *restore.Restored, target project.Listed
 	if text := report.GitFact(r, true); text != "" {
 		p.fact(text)
 	}
+	for _, text := range report.GitStateText(r) {
+		p.fact("Git: " + text + ".")
+	}
 	for _, text := range app.FirstN(r.Prompts, 5) {
 		p.faint("  undoes: " + screen.Clip(app.FirstLine(text), 100))
 	}

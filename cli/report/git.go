@@ -33,7 +33,11 @@ func gitText(r *restore.Restored, ahead bool) (text, hint string) {
 		if g.OfWork {
 			then = "when that work began"
 		}
-		return "there is no git repository here now, and HEAD was on " + place(g.ThenBranch, g.ThenHead) + " " + then + ": rewind does not bring .git back", ""
+		text = "there is no git repository here now, and HEAD was on " + place(g.ThenBranch, g.ThenHead) + " " + then
+		if g.State {
+			hint = "rewind restore " + r.Checkpoint.ID.String()[:app.ShortID] + " --git-only brings it back"
+		}
+		return text, hint
 	}
 	if g.OfWork { // taken back in the present state: there is no other one to go to
 		then = "when that work began"

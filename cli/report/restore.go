@@ -147,6 +147,14 @@ func Confirm(c *app.Call, plan *restore.Restored) (bool, error) {
 	if len(plan.Delete) > ConfirmAbove {
 		nameFirst(c, plan.Delete)
 	}
+	if lines := GitStateText(plan); len(lines) > 0 {
+		for _, line := range lines {
+			fmt.Fprintf(c.Out.Stderr, "  Git: %s\n", line)
+		}
+		if yes, err := c.Out.Ask("This changes git's own state as listed. A safety checkpoint is taken first. Continue?"); err != nil || !yes {
+			return yes, err
+		}
+	}
 	switch WarnGit(c, plan, true); {
 	case len(plan.Delete) > ConfirmAbove:
 	case plan.Git != nil && plan.Git.Switched():
@@ -311,6 +319,9 @@ func PrintRestored(c *app.Call, r *restore.Restored, v RestoreVerb) {
 		o.Summary("The conversation stays as it is. That of the attempt: %s", app.Escape(strings.TrimSpace(a.Prompt.Agent+" "+a.Prompt.Session)))
 	}
 	printMoved(o, r)
+	for _, line := range GitStateText(r) {
+		o.Summary("Git: %s.", line)
+	}
 	if r.DryRun || o.Verbose {
 		PrintRestoredPaths(o, r, 0)
 	}
@@ -371,6 +382,9 @@ func RestoredLine(r *restore.Restored) string {
 		if p.n > 0 {
 			parts = append(parts, app.Plural(p.n, p.one+word, p.many+word))
 		}
+	}
+	if len(parts) == 0 && len(r.GitState) > 0 {
+		return "No file differs."
 	}
 	if len(parts) == 0 {
 		return "Nothing differs."

@@ -20,6 +20,7 @@ type RestoredView struct {
 	TranscriptBackup *string            `json:"transcript_backup"`          // that of Transcript, as log calls it
 	CodeOnly         string             `json:"code_only_reason,omitempty"` // why Transcript is null, although it was to move
 	Git              *gitView           `json:"git,omitempty"`              // HEAD is elsewhere than in the target
+	GitState         []gitLineView      `json:"git_state,omitempty"`        // what becomes of git's own state, with --git
 	Others           []otherView        `json:"others,omitempty"`           // whose work goes too
 	Outside          []app.PathView     `json:"outside,omitempty"`          // what goes too, of the person
 	Nested           []nestedView       `json:"nested,omitempty"`           // projects below this one, with stores of their own, whose files change
@@ -115,6 +116,9 @@ func ViewRestored(r *restore.Restored) RestoredView {
 		v.CodeOnly = "no file can be restored, so the conversation stays too"
 	case r.Without != nil:
 		v.CodeOnly = r.Without.Error()
+	}
+	if len(r.GitState) > 0 {
+		v.GitState = viewGitLines(r.GitState)
 	}
 	if g := r.Git; g != nil {
 		v.Git = &gitView{Head: g.Head, Branch: g.Branch, CheckpointHead: g.ThenHead, CheckpointBranch: g.ThenBranch}

@@ -21,6 +21,7 @@ type RestoreVerb struct {
 	TakesCheckpoint bool
 	TakesSteps      bool   // a number, how many
 	TakesTo         bool   // --to, an operation's number
+	TakesGit        bool   // --git and --git-only
 	Done            string // "Restored%p to %s.", %p: the part of it, if it was only that
 	Would           string // on a dry run
 	of              string // instead of done, where one operation was taken back or done again, %v: "Undid the %v: %a as before it.", %a: files are
@@ -65,6 +66,7 @@ func (p part) are() string {
 // RestoreCheckpoint is the verb of restore and of the picker.
 var RestoreCheckpoint = RestoreVerb{
 	TakesCheckpoint: true,
+	TakesGit:        true,
 	Done:            "Restored%p to %s.",
 	Would:           "Would restore%p to %s.",
 	TakeBack:        "rewind undo",
@@ -76,6 +78,7 @@ var (
 	UndoVerb = RestoreVerb{
 		TakesSteps: true,
 		TakesTo:    true,
+		TakesGit:   true,
 		Done:       "Restored%p to %s.",
 		Would:      "Would restore%p to %s.",
 		of:         "Undid the %v: %a as before it.",

@@ -127,19 +127,28 @@ func (s *State) WriteFiles(dir string) error {
 	return s.write(dir, s.files)
 }
 
-// WriteIndexes writes each index as a file into dir: "main", and for the linked worktree NAME "worktree-NAME".
-func (s *State) WriteIndexes(dir string) error {
+// WriteIndexes writes each index as a file into dir, and gives the files: that of the main worktree (""), and those of linked
+// ones by their names.
+func (s *State) WriteIndexes(dir string) (map[string]string, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer root.Close()
+	files := map[string]string{}
 	for _, e := range s.indexes.Entries {
-		if err := s.writeFile(root, e.Name, e); err != nil {
-			return err
+		name, linked := strings.CutPrefix(e.Name, worktreeIndex)
+		if !linked && e.Name != mainIndex {
+			continue
+		} else if !linked {
+			name = ""
 		}
+		if err := s.writeFile(root, e.Name, e); err != nil {
+			return nil, err
+		}
+		files[name] = filepath.Join(dir, e.Name)
 	}
-	return nil
+	return files, nil
 }
 
 func (s *State) write(dir string, id oid.ID) error {

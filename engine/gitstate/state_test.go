@@ -128,7 +128,7 @@ func TestStateIsWhatGitHad(t *testing.T) {
 	if err := state.WriteFiles(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := state.WriteIndexes(indexes); err != nil {
+	if _, err := state.WriteIndexes(indexes); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(filepath.Join(indexes, "main"), filepath.Join(dir, "index")); err != nil {
@@ -254,7 +254,7 @@ func TestOddGitDirectories(t *testing.T) {
 	if err := state.WriteFiles(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := state.WriteIndexes(dir); err != nil {
+	if _, err := state.WriteIndexes(dir); err != nil {
 		t.Fatal(err)
 	}
 	if data, err := os.ReadFile(filepath.Join(dir, "main")); err != nil || !bytes.HasPrefix(data, []byte("DIRC")) {

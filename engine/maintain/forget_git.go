@@ -12,15 +12,15 @@ import (
 // loses it.
 const maxGitFile = 16 << 20
 
-// gitState takes git's own state out of a checkpoint where that has what is to be forgotten: the name of a path in an
+// gitState takes git's own state out of a record where that has what is to be forgotten: the name of a path in an
 // index, a text in a reflog or in the configuration. A part of it would be of no use.
-func (f *conversations) gitState(c *manifest.Checkpoint) (changed bool, err error) {
-	if c.Git.IsZero() {
+func (f *conversations) gitState(state *oid.ID) (changed bool, err error) {
+	if state.IsZero() {
 		return false, nil
 	}
-	has, known := f.gitStates[c.Git]
+	has, known := f.gitStates[*state]
 	if !known {
-		err := manifest.Walk(f.tx.Load, c.Git, func(_ string, e manifest.Entry) (err error) {
+		err := manifest.Walk(f.tx.Load, *state, func(_ string, e manifest.Entry) (err error) {
 			if e.Kind != manifest.Subdir && !has {
 				has, err = f.inGitFile(e)
 			}
@@ -32,10 +32,10 @@ func (f *conversations) gitState(c *manifest.Checkpoint) (changed bool, err erro
 		if err != nil {
 			return false, err
 		}
-		f.gitStates[c.Git] = has
+		f.gitStates[*state] = has
 	}
 	if has {
-		c.Git = oid.ID{}
+		*state = oid.ID{}
 	}
 	return has, nil
 }

@@ -72,7 +72,7 @@ func (f *conversations) checkpoint(ctx context.Context, c *manifest.Checkpoint) 
 	for _, s := range []*string{&c.Prompt, &c.Description} {
 		changed = f.said(s) || changed
 	}
-	git, err := f.gitState(c)
+	git, err := f.gitState(&c.Git)
 	if err != nil {
 		return false, err
 	}
@@ -139,7 +139,20 @@ func (f *conversations) said(s *string) bool {
 }
 
 // operation marks the plain copy that an operation would put back, so what it expects of that is other bytes.
-func (f *conversations) operation(o *manifest.Operation) (bool, error) {
+func (f *conversations) operation(o *manifest.Operation) (changed bool, err error) {
+	for _, state := range []*oid.ID{&o.GitBefore, &o.GitAfter} {
+		git, err := f.gitState(state)
+		if err != nil {
+			return false, err
+		}
+		changed = changed || git
+	}
+	moved, err := f.moved(o)
+	return changed || moved, err
+}
+
+// moved marks what an operation says of the conversation that it moved.
+func (f *conversations) moved(o *manifest.Operation) (bool, error) {
 	if o.Paths == (oid.ID{}) {
 		return false, nil
 	}

@@ -153,10 +153,11 @@ func (r *Reach) Record(ctx context.Context, of manifest.Record) error {
 	case of.Operation != nil:
 		o := of.Operation
 		r.seen(o.Paths)
-		if err := r.Tree(ctx, o.Before); err != nil {
-			return err
+		for _, tree := range []oid.ID{o.Before, o.After, o.GitBefore, o.GitAfter} {
+			if err := r.Tree(ctx, tree); err != nil {
+				return err
+			}
 		}
-		return r.Tree(ctx, o.After)
 	case of.Touch != nil:
 		if err := r.touched(of.Touch); err != nil {
 			return fmt.Errorf("what a hook saw of %s: %w", of.Touch.Path, err)

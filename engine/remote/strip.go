@@ -28,10 +28,15 @@ func (s *stripper) load(id oid.ID) (manifest.Dir, error) {
 
 // withoutGit gives a record without git's own state: that can hold passwords, and the objects that it names stay here.
 func withoutGit(r manifest.Record) manifest.Record {
-	if r.Checkpoint != nil && !r.Checkpoint.Git.IsZero() {
+	if r.Checkpoint != nil {
 		c := *r.Checkpoint
 		c.Git = oid.ID{}
 		r.Checkpoint = &c
+	}
+	if r.Operation != nil {
+		o := *r.Operation
+		o.GitBefore, o.GitAfter = oid.ID{}, oid.ID{}
+		r.Operation = &o
 	}
 	return r
 }

@@ -134,7 +134,10 @@ func (r *Run) report(changes []treeio.Change, skips []problem.Problem) *Restored
 	if r.saw != nil && r.Sel == nil {
 		out.NotCaptured = r.saw.outside
 	}
-	out.Git = r.gitMoved(changes)
+	out.GitState = r.gitLines()
+	if r.Options.Git != GitExact {
+		out.Git = r.gitMoved(changes)
+	}
 	out.Nested = nestedIn(r.Project, changes)
 	if r.before != nil {
 		out.Prompts = r.before.Prompts

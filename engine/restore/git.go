@@ -8,6 +8,7 @@ type GitMoved struct {
 	Head, Branch         string // now; Branch is "" where HEAD is detached, both are where there is no repository
 	ThenHead, ThenBranch string // in that state
 	OfWork               bool   // of a revert: then is when the work began that it takes back
+	State                bool   // the checkpoint has git's own state: --git brings it back
 }
 
 // Gone reports whether there is no repository any more.
@@ -25,7 +26,7 @@ func (r *Run) gitMoved(changes []treeio.Change) *GitMoved {
 	if r.GitThen != nil {
 		then = *r.GitThen
 	}
-	g := &GitMoved{ThenHead: then.GitHead, ThenBranch: then.GitBranch, OfWork: r.GitThen != nil}
+	g := &GitMoved{ThenHead: then.GitHead, ThenBranch: then.GitBranch, OfWork: r.GitThen != nil, State: r.GitThen == nil && !then.Git.IsZero()}
 	g.Head, g.Branch = r.Scan.GitHead()
 	if g.ThenHead+g.ThenBranch == "" || g.Head == g.ThenHead && g.Branch == g.ThenBranch {
 		return nil

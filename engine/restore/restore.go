@@ -10,6 +10,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/gitrestore"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/pathspec"
@@ -30,6 +31,8 @@ type Options struct {
 	DryRun     bool
 	Force      bool              // go on where paths or the conversation changed since, or an agent runs
 	Half       conversation.Half // what is moved; undo-restore and redo-restore take back what was moved
+	Git        GitHalf           // whether git's own state goes along; what takes an operation back takes that back with it
+	GitOnly    bool              // it goes alone
 	InPlace    bool              // rewrite the session's own transcript, after a backup, instead of forking it
 	Session    *session.Chosen   // whose conversation, where the checkpoint holds none of it; nil: the checkpoint's
 	By         string            // id of the session that asks, "" for none: see LastRestore
@@ -69,6 +72,7 @@ type Restored struct {
 	Without      *conversation.NoConversationError // why none was moved, although it was to be; nil else
 	Stuck        bool                              // no file could be moved, so the conversation was not moved either
 	Git          *GitMoved                         // git's HEAD is elsewhere than in the target; nil where it is not, or no file changes
+	GitState     []gitrestore.Line                 // what becomes of git's own state, where that goes along
 	Instead      *RevertInstead                    // what keeps the work of Others and Outside; nil where nothing is known to
 	Unclear      bool                              // it is not known which session it is about: Others are all whose work goes
 	// Own are the paths that go and that Others and Outside do not have: a restore of these alone keeps theirs. Only where a
@@ -168,6 +172,7 @@ type Run struct {
 	within  map[string][]treeio.Change // what goes with a directory that is replaced, see lookInto
 
 	move      *conversation.Move        // the conversation on its way, nil for none
+	git       *gitMove                  // git's own state on its way, nil for none
 	Notice    notice.Notice             // what only the verb knows of the notice
 	before    *conversation.PromptPlace // where back goes to
 	undone    bool                      // an operation took something away that the target has
@@ -279,14 +284,18 @@ func (r *Run) run(choose func(*Run) (*treeio.Plan, error)) (_ *Restored, err err
 		}
 	}()
 	defer func() { r.move.Close() }()
+	defer func() { r.git.close() }()
 	plan, err := choose(r)
 	if err != nil {
 		return nil, p.Classify(err)
 	}
-	if o.Half == conversation.ConversationOnly {
+	if o.Half == conversation.ConversationOnly || o.GitOnly {
 		plan = nil
 	}
 	if err := r.prepareMove(); err != nil {
+		return nil, p.Classify(err)
+	}
+	if err := r.prepareGit(r.target.Git); err != nil {
 		return nil, p.Classify(err)
 	}
 	done, err := r.carryOut(plan)
@@ -345,10 +354,10 @@ func (r *Run) carryOut(plan *treeio.Plan) (*Restored, error) {
 	if r.Options.DryRun {
 		return preview, nil
 	}
-	if plan.Empty() {
+	if plan.Empty() && !r.git.changes() {
 		return r.recordWithoutFiles(preview)
 	}
-	if r.Options.Confirm != nil && (r.Op.Kind == manifest.OpRevert || len(preview.Delete)+len(preview.Others) > 0 || preview.Git != nil && preview.Git.Switched()) {
+	if r.Options.Confirm != nil && (r.git.changes() || r.Op.Kind == manifest.OpRevert || len(preview.Delete)+len(preview.Others) > 0 || preview.Git != nil && preview.Git.Switched()) {
 		yes, err := r.Options.Confirm(preview)
 		if err != nil {
 			return nil, err
@@ -356,6 +365,9 @@ func (r *Run) carryOut(plan *treeio.Plan) (*Restored, error) {
 		if !yes {
 			return nil, &DeclinedError{}
 		}
+	}
+	if plan.Empty() {
+		return r.recordGit(preview)
 	}
 	r.dropReread(plan.Changes)
 	paths, err := r.putPaths(&r.Op, plan.Changes, r.move.Line())
@@ -426,6 +438,9 @@ func (r *Run) record(plan *treeio.Plan, out *treeio.Outcome) error {
 	}
 	if len(out.Skips) > 0 {
 		r.Op.Choices = work.NotWhole(r.Op.Choices)
+	}
+	if err := r.applyGit(); err != nil {
+		return err
 	}
 	return r.commitMove()
 }

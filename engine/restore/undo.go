@@ -31,6 +31,9 @@ func Undo(ctx context.Context, p *project.Project, o Options) (*Restored, error)
 	if o.To != 0 {
 		return undoRestore(ctx, p, o, UndoVerb)
 	}
+	if o.Git != GitStays {
+		return Do(ctx, p, o, manifest.OpUndo, func(r *Run) (*treeio.Plan, error) { return r.undoWithGit() })
+	}
 	return Do(ctx, p, o, manifest.OpUndo, func(r *Run) (*treeio.Plan, error) {
 		ops, err := oplog.Operations(ctx, r.Project, 0)
 		if err != nil {
@@ -54,7 +57,7 @@ func Undo(ctx context.Context, p *project.Project, o Options) (*Restored, error)
 			case err != nil:
 				return nil, err
 			case s == nil && len(steps) == 0:
-				return nil, &project.NothingError{What: UndoVerb}
+				return nil, &project.NothingError{What: UndoVerb, Next: r.gitInstead()}
 			case s == nil:
 				return nil, &project.FewStepsError{What: UndoVerb, Have: len(steps)}
 			}

@@ -202,6 +202,9 @@ func (r *Run) takeBack(ops, back []manifest.Operation, kind manifest.OperationKi
 	if err := r.hasHalf(back); err != nil {
 		return nil, err
 	}
+	if err := r.takeBackGit(back); err != nil {
+		return nil, err
+	}
 	r.Options.Half = conversation.CodeOnly // what is left to prepare
 	if r.answer.Forgotten, err = r.forgottenOf(back); err != nil {
 		return nil, err

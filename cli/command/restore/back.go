@@ -26,7 +26,7 @@ func NewBack() *app.Command {
 	var copyText bool
 	return &app.Command{
 		Name:  "back",
-		Usage: "[n] [--both] [--in-place] [--copy] [--resume] [--dry-run] [--force] [--yes]",
+		Usage: "[n] [--both] " + gitUsage + "[--in-place] [--copy] [--resume] [--dry-run] [--force] [--yes]",
 		Short: "take the conversation back to before the nth-last prompt",
 		Long: "Forks the session's conversation so that it ends before its nth-last prompt (the last one\n" +
 			"if no number is given), and prints the prompts that were undone on stderr. With --both,\n" +
@@ -42,6 +42,7 @@ func NewBack() *app.Command {
 		MaxArgs: 1,
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&r.both, "both", false, "restore the files too")
+			r.gitFlags.define(f)
 			f.BoolVar(&r.inPlace, "in-place", false, "rewrite the conversation, after a backup, instead of forking it")
 			f.BoolVar(&copyText, "copy", false, "copy the prompts to the clipboard")
 			f.BoolVar(&r.resume, "resume", false, "run the command that opens the forked conversation")
@@ -73,6 +74,9 @@ func runBack(ctx context.Context, c *app.Call, r *restoreFlags, n int, copyText 
 		return err
 	}
 	o := restore.Options{DryRun: r.dryRun, Force: r.force, InPlace: r.inPlace, Args: typedArgs(c, r)}
+	if err := r.gitFlags.apply(&o, conversation.Both, nil); err != nil {
+		return err
+	}
 	if c.Out.Interactive() && !r.yes && !r.dryRun {
 		o.Confirm = func(plan *restore.Restored) (bool, error) { return report.Confirm(c, plan) }
 	}

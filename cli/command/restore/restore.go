@@ -27,6 +27,7 @@ type restoreFlags struct {
 	patch                 bool // restore: hunk by hunk
 	both                  bool // back: the files too
 	to                    int  // undo: the operation's number, 0 for none
+	gitFlags
 }
 
 func (r *restoreFlags) define(f *pflag.FlagSet) {
@@ -91,6 +92,9 @@ func restoreCommand(v report.RestoreVerb, c *app.Command) *app.Command {
 			f.BoolVarP(&r.patch, "patch", "p", false, "ask for each hunk whether to restore it")
 			f.BoolVar(&r.copy, "copy", false, "with prompt~N, copy the undone prompts to the clipboard")
 		}
+		if v.TakesGit {
+			r.gitFlags.define(f)
+		}
 		if v.TakesTo {
 			f.IntVar(&r.to, "to", 0, "undo everything up to the operation with this `number` in rewind list --ops")
 		}
@@ -139,7 +143,7 @@ func typedArgs(c *app.Call, r *restoreFlags) string {
 			words = append(words, f.flag)
 		}
 	}
-	return withPaths(c, words)
+	return withPaths(c, append(words, r.words()...))
 }
 
 // withPaths is a command line for the log: the words, and the paths after them.
@@ -189,6 +193,15 @@ func runRestore(ctx context.Context, c *app.Call, r *restoreFlags, v report.Rest
 	}
 	if r.to > 0 && len(c.Args)+len(c.Paths) > 0 {
 		return app.Usagef("--to takes neither a number of steps nor paths")
+	}
+	if err := r.gitFlags.apply(&o, h, c.Paths); err != nil {
+		return err
+	}
+	if o.Git != restore.GitStays && (r.to > 0 || o.Steps > 1 || r.patch) {
+		return app.Usagef("--git goes to one state of the whole repository: it takes no steps, no --to and no --patch")
+	}
+	if o.GitOnly {
+		h = conversation.CodeOnly
 	}
 	if r.patch {
 		if err := r.checkPatch(c, h); err != nil {

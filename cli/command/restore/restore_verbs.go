@@ -9,7 +9,7 @@ import (
 func NewRestore() *app.Command {
 	return restoreCommand(report.RestoreCheckpoint, &app.Command{
 		Name:  "restore",
-		Usage: "<ckpt> [--patch] [--copy] " + RestoreUsage + " [-- path…]",
+		Usage: "<ckpt> [--patch] [--copy] " + gitUsage + RestoreUsage + " [-- path…]",
 		Short: "restore the project to a checkpoint",
 		Long: "Takes a safety checkpoint, then makes the project match the checkpoint: files that\n" +
 			"differ are replaced, missing files are created, and files added later are deleted.\n" +
@@ -30,7 +30,7 @@ func NewRestore() *app.Command {
 func NewUndo() *app.Command {
 	return restoreCommand(report.UndoVerb, &app.Command{
 		Name:  "undo",
-		Usage: "[N | --to N] " + RestoreUsage + " [-- path…]",
+		Usage: "[N | --to N] " + gitUsage + RestoreUsage + " [-- path…]",
 		Short: "go one step back",
 		Long: "Goes one step back through what changed the project: to the newest checkpoint that\n" +
 			"differs, or to before the last restore, revert or back. The conversation goes back with\n" +

@@ -1,0 +1,123 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/engine/gitrestore"
+	"github.com/rewind-cli/rewind/engine/restore"
+)
+
+// gitLineView is one part of what becomes of git's own state.
+type gitLineView struct {
+	What   string `json:"what"`           // git-dir, worktree, ref, stash, head, index, progress, reflog
+	Change string `json:"change"`         // returns, returns-as, moves, goes, stays, unable
+	Name   string `json:"name"`           // of a reference in full; of a stash entry, its message
+	As     string `json:"as,omitempty"`   // the name under which it returns
+	From   string `json:"from,omitempty"` // now
+	To     string `json:"to,omitempty"`   // then
+	Count  int    `json:"count,omitempty"`
+	Note   string `json:"note,omitempty"`
+}
+
+var gitWhats = map[gitrestore.What]string{
+	gitrestore.GitDir: "git-dir", gitrestore.Worktree: "worktree", gitrestore.Ref: "ref", gitrestore.Stash: "stash",
+	gitrestore.Head: "head", gitrestore.Index: "index", gitrestore.Progress: "progress", gitrestore.Reflog: "reflog",
+}
+
+var gitChanges = map[gitrestore.Change]string{
+	gitrestore.Returns: "returns", gitrestore.ReturnsAs: "returns-as", gitrestore.Moves: "moves",
+	gitrestore.Goes: "goes", gitrestore.Stays: "stays", gitrestore.Unable: "unable",
+}
+
+func viewGitLines(lines []gitrestore.Line) []gitLineView {
+	return app.Map(lines, func(l gitrestore.Line) gitLineView {
+		return gitLineView{gitWhats[l.What], gitChanges[l.Change], valid(l.Name), valid(l.As), l.From, l.To, l.Count, valid(l.Note)}
+	})
+}
+
+// valid is a name as JSON can have it.
+func valid(name string) string { return strings.ToValidUTF8(name, "\uFFFD") }
+
+// GitStateText says line by line what becomes of git's own state. It is escaped.
+func GitStateText(r *restore.Restored) []string {
+	return app.Map(r.GitState, func(l gitrestore.Line) string {
+		text := gitSubject(l) + " " + gitVerb(l)
+		if l.Note != "" {
+			text += ": " + strings.TrimSuffix(l.Note, ".")
+		}
+		return app.Escape(text)
+	})
+}
+
+// gitSubject is what a line is about.
+func gitSubject(l gitrestore.Line) string {
+	switch l.What {
+	case gitrestore.GitDir:
+		return "the git directory, with " + app.Plural(l.Count, "reference", "references") + ","
+	case gitrestore.Worktree:
+		return "the worktree " + l.Name
+	case gitrestore.Stash:
+		return "the stash entry " + app.Quote(l.Name)
+	case gitrestore.Head:
+		return "HEAD"
+	case gitrestore.Index:
+		return "the index"
+	case gitrestore.Progress:
+		return "the " + l.Name + " in progress"
+	case gitrestore.Reflog:
+		of := " of the reflogs"
+		if l.Name != "" {
+			of = " of the reflog of " + refName(l.Name)
+		}
+		return app.Plural(l.Count, "line", "lines") + of
+	}
+	return refName(l.Name)
+}
+
+// gitVerb is what becomes of it.
+func gitVerb(l gitrestore.Line) string {
+	one := l.What != gitrestore.Reflog || l.Count == 1
+	verb := func(singular, plural string) string {
+		if one {
+			return singular
+		}
+		return plural
+	}
+	at := func(id string) string {
+		switch {
+		case id == "":
+			return ""
+		case strings.HasPrefix(id, "refs/"):
+			return " (" + refName(id) + ")"
+		}
+		return " (" + id[:min(len(id), 8)] + ")"
+	}
+	switch l.Change {
+	case gitrestore.Returns:
+		return verb("returns", "return") + at(l.To)
+	case gitrestore.ReturnsAs:
+		return fmt.Sprintf("returns as %s%s: what has its name now%s stays", refName(l.As), at(l.To), at(l.From))
+	case gitrestore.Moves:
+		if l.From == "" && l.To == "" {
+			return "becomes what it was"
+		}
+		return fmt.Sprintf("moves from%s to%s", at(l.From), at(l.To))
+	case gitrestore.Goes:
+		return verb("goes", "go") + at(l.From)
+	case gitrestore.Unable:
+		return verb("cannot return", "cannot return") + at(l.To)
+	}
+	return verb("stays", "stay")
+}
+
+// refName is a reference in words.
+func refName(name string) string {
+	for _, kind := range []struct{ prefix, word string }{{"refs/heads/", "branch "}, {"refs/tags/", "tag "}, {"refs/remotes/", "remote-tracking branch "}} {
+		if rest, ok := strings.CutPrefix(name, kind.prefix); ok {
+			return kind.word + rest
+		}
+	}
+	return name
+}
