@@ -45,6 +45,8 @@ func interruptedText(command string, err error) string {
 		return "what has come so far is here; the next pull fetches the rest"
 	case "remote":
 		return "what remote gc did not remove yet goes with the next one"
+	case "rescue":
+		return "what has come back so far is there; rewind undo in that directory shows the rest"
 	case "clone":
 		return "nothing was made"
 	case "repair":

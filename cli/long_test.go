@@ -87,7 +87,7 @@ var restorePhases = []string{"scan ", "plan ", "read ", "write ", "replace "}
 var notLong = map[string]string{
 	"back": "it is a restore", "pick": "its screen tells", "watch": "it says what it does as it does it", "hook": "nobody looks",
 	"list": "a page", "show": "one checkpoint", "log": "a page", "history": "the database knows", "attempts": "a few", "blame": "one file", "sessions": "a few", "cat": "a stream", "ls": "a stream",
-	"pin": "a record", "unpin": "a record", "rename": "a record", "stores": "a few", "deinit": "it removes packs", "status": "a few numbers",
+	"pin": "a record", "unpin": "a record", "rename": "a record", "stores": "a few", "rescue": "a restore", "deinit": "it removes packs", "status": "a few numbers",
 	"remote":   "a few small files",
 	"validate": "a few files", "config": "a file", "completion": "a text", "help": "a text", "man": "a text",
 }

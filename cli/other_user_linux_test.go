@@ -100,7 +100,7 @@ func TestStoreOfAnotherAccount(t *testing.T) {
 		"pin": {"last"}, "unpin": {"last"}, "rename": {"last", "x"}, "forget": {"--yes", "--", "a"}, "deinit": {"--yes"},
 		"run": {"true"}, "history": {"a"}, "grep": {"x"}, "revert": {"--tool", "x"}, "blame": {"a"}, "compare": {"last"}, "checkout": {"last", filepath.Join(dir, "beside")}, "bisect": {"--run", "true"},
 	}
-	elsewhere := map[string]bool{"help": true, "completion": true, "hook": true, "pick": true, "stores": true, "man": true, "clone": true}
+	elsewhere := map[string]bool{"help": true, "completion": true, "hook": true, "pick": true, "stores": true, "man": true, "clone": true, "rescue": true}
 	for _, mode := range []os.FileMode{0o700, 0o755} {
 		if err := os.Chmod(filepath.Join(project, ".agent"), mode); err != nil {
 			t.Fatal(err)

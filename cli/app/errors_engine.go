@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/rewind-cli/rewind/engine/account"
@@ -70,7 +71,11 @@ func explainStore(err error, f *Failure) bool {
 		}
 		if len(notInit.History) > 0 {
 			f.Warnings = HistoryText(notInit.History)
-			f.Hint = "rewind init --adopt " + ShortStore(notInit.History[0].ID) + " brings the newest history here; rewind init starts a new one"
+			id := ShortStore(notInit.History[0].ID)
+			f.Hint = "rewind init --adopt " + id + " brings the newest history here; rewind init starts a new one"
+			if names, err := os.ReadDir(notInit.Root); err == nil && len(names) == 0 {
+				f.Hint = "rewind rescue " + id + " . brings the project back: files, git and history"
+			}
 		}
 	case errors.As(err, &noStore):
 		f.Code, f.Hint = ExitNotFound, "rewind stores lists all stores"

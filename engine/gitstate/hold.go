@@ -99,6 +99,22 @@ func LetGo(p *project.Project) error {
 	return errors.Join(append(errs, os.RemoveAll(filepath.Join(p.StoreDir(), account.GitName)))...)
 }
 
+// Recheck has the next capture look at every object anew.
+func Recheck(p *project.Project) error {
+	dir := filepath.Join(p.StoreDir(), account.GitName)
+	names, err := os.ReadDir(dir)
+	if err != nil && !missing(err) {
+		return err
+	}
+	var errs []error
+	for _, name := range names {
+		if suffix := filepath.Ext(name.Name()); suffix == ".held" || suffix == ".signature" {
+			errs = append(errs, account.RemoveIfThere(filepath.Join(dir, name.Name())))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 func heldFile(p *project.Project, common string) string {
 	sum := oid.Sum([]byte(common))
 	return filepath.Join(p.StoreDir(), account.GitName, sum.String()[:16]+".held")

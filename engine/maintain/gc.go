@@ -103,6 +103,7 @@ func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, 
 		return nil, err
 	}
 	removeLeft(p, c.state)
+	c.letGoOfObjects(ctx)
 	if err := Fold(ctx, p); err != nil && !problem.NoSpace(err) { // whoever has the space folds the log
 		return nil, err
 	}
@@ -110,7 +111,7 @@ func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, 
 	if err != nil {
 		return nil, err
 	}
-	c.result.Freed = max(0, c.size-after)
+	c.result.Freed = max(0, c.size-after) + c.objects
 	return c.result, nil
 }
 
@@ -127,6 +128,8 @@ type collection struct {
 	repack cas.RepackOptions
 	plan   *cas.RepackPlan
 	result *Collected
+
+	objects int64 // bytes of git's objects that were let go of
 }
 
 // prepare does what comes before the sweep, as a user of the store, and reports

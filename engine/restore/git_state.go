@@ -14,6 +14,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/gitrepo"
 	"github.com/rewind-cli/rewind/engine/gitrestore"
 	"github.com/rewind-cli/rewind/engine/gitstate"
+	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
@@ -209,11 +210,31 @@ func (r *Run) gitLines() []gitrestore.Line {
 }
 
 // undoWithGit is the step of an undo that brings git's own state back, too: to the newest checkpoint of which that, or the
-// files, differ.
+// files, differ, or to what an operation has left since.
 func (r *Run) undoWithGit() (*treeio.Plan, error) {
 	c, err := r.otherGit(!r.Options.GitOnly)
 	if err != nil {
 		return nil, err
+	}
+	ops, err := oplog.Operations(r.Ctx, r.Project, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, op := range ops {
+		if c != nil && op.Seq < c.Seq {
+			break
+		}
+		if op.GitAfter.IsZero() || !r.Scan.Git().IsZero() && !gitstate.Differ(r.Tx.Load, op.GitAfter, r.Scan.Git()) {
+			continue
+		}
+		if err := r.reportTarget(op); err != nil {
+			return nil, err
+		}
+		plan, err := r.planTree(r.target, op.After)
+		if err != nil {
+			return nil, err
+		}
+		return plan, r.prepareGit(op.GitAfter)
 	}
 	if c == nil {
 		return nil, &project.NothingError{What: UndoVerb, Next: "no checkpoint has another state of git: rewind list shows what there is"}

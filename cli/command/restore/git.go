@@ -18,7 +18,7 @@ type gitFlags struct {
 const gitUsage = "[--git[=exact]|--git-only] "
 
 func (g *gitFlags) define(f *pflag.FlagSet) {
-	f.StringVar(&g.git, "git", "", "restore git's own state too: what is lost, or all as it was (`exact`)")
+	f.StringVar(&g.git, "git", "", "restore git's own state too: what is lost, or all as it was (`exact`: --git=exact)")
 	f.Lookup("git").NoOptDefVal = "lost"
 	f.BoolVar(&g.gitOnly, "git-only", false, "restore git's own state, and nothing else")
 }

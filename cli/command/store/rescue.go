@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/report"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rescue"
+	"github.com/rewind-cli/rewind/engine/stores"
+)
+
+func NewRescue() *app.Command {
+	return &app.Command{
+		Name:  "rescue",
+		Usage: "[N|ID [DIR]]",
+		Short: "bring back a project whose directory is gone",
+		Long: "Lists the projects of this account whose directory is gone, or was made anew without a\n" +
+			"store, the one that was saved to last first. With a number of that list, or the\n" +
+			"beginning of a store's id, it brings one back: the files of its newest checkpoint, git's\n" +
+			"own state (branches, stash, index) and the store with all checkpoints. They go where the\n" +
+			"project was, or into DIR, which must be empty or not there. It needs no project and\n" +
+			"works from anywhere.",
+		Examples: []app.Example{
+			{Line: "rewind rescue", Does: "what can be brought back"},
+			{Line: "rewind rescue 1", Does: "the one that was saved to last, where it was"},
+			{Line: "rewind rescue 3f9c ~/again", Does: "another one, in another directory"},
+		},
+		Answers: app.Answers{"rescue": rescueView{}, "rescue-project": rescuedView{}},
+		Exits:   []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
+		MaxArgs: 2,
+		Run: func(ctx context.Context, c *app.Call) error {
+			lost, err := rescue.List(ctx, c.Env)
+			if err != nil {
+				return err
+			}
+			if len(c.Args) == 0 {
+				return listLost(ctx, c, lost)
+			}
+			return runRescue(ctx, c, lost)
+		},
+	}
+}
+
+// rescueView lists the projects that can be brought back; their numbers begin with 1.
+type rescueView struct {
+	Projects []storeView `json:"projects"`
+}
+
+// rescuedView is what was brought back, and where.
+type rescuedView struct {
+	Root string `json:"root"`
+	report.RestoredView
+}
+
+func listLost(ctx context.Context, c *app.Call, lost []stores.Info) error {
+	if c.JSON {
+		return c.Out.Document(rescueView{app.Map(lost, viewStore)})
+	}
+	if len(lost) == 0 {
+		c.Out.Summary("No project of this account has lost its directory.")
+		return nil
+	}
+	return c.Page(ctx, func() {
+		t := screen.Table{Columns: []screen.Column{
+			{Title: "#", Right: true}, {Title: "ID", Style: screen.Yellow}, {Title: "LAST SAVE", Right: true}, {Title: "SIZE", Right: true}, {Title: "PROJECT", Flex: true},
+		}}
+		for i, s := range lost {
+			age := ""
+			if !s.LastSave.IsZero() {
+				age = app.Ago(c.Out, s.LastSave)
+			}
+			t.Rows = append(t.Rows, []string{strconv.Itoa(i + 1), s.ID[:8], age, app.FormatSize(s.Bytes), app.EscapePath(s.Root)})
+		}
+		c.Out.Table(t)
+		c.Out.Hint("rewind rescue 1 brings the first one back where it was, rewind rescue 1 DIR into another directory")
+	})
+}
+
+func runRescue(ctx context.Context, c *app.Call, lost []stores.Info) error {
+	which, err := lostOne(c, lost, c.Args[0])
+	if err != nil {
+		return err
+	}
+	o := rescue.Options{OpenOptions: c.OpenOptions(), Store: which.ID, Dir: which.Root}
+	if len(c.Args) > 1 {
+		if o.Dir = c.Args[1]; !filepath.IsAbs(o.Dir) {
+			o.Dir = filepath.Join(c.Env.Dir, o.Dir)
+		}
+	}
+	p, done, err := rescue.Rescue(ctx, o)
+	if p != nil {
+		err = errors.Join(err, c.Opened(ctx, p))
+	}
+	if err != nil {
+		return err
+	}
+	verb := report.RestoreCheckpoint
+	verb.Done = "Brought " + app.EscapePath(p.Root()) + " back to %s."
+	return report.ReportRestoredIn(c, done, verb, func(v report.RestoredView) any {
+		return rescuedView{app.ViewPath(p.Root()).Path, v}
+	})
+}
+
+// lostOne is the project that a number of the list, or the beginning of an id, means.
+func lostOne(c *app.Call, lost []stores.Info, name string) (*stores.Info, error) {
+	if n, err := strconv.Atoi(name); err == nil && n > 0 && n <= len(lost) {
+		return &lost[n-1], nil
+	}
+	id, err := stores.FindStore(c.Env, name)
+	if err != nil {
+		return nil, app.Hinted(err, "rewind rescue lists the projects that can be brought back")
+	}
+	for i := range lost {
+		if lost[i].ID == id {
+			return &lost[i], nil
+		}
+	}
+	return nil, app.Hinted(&project.RefusedError{What: fmt.Sprintf("the project of the store %s has its directory", id[:8])}, "rewind restore brings an earlier state of it back")
+}

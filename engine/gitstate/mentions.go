@@ -1,0 +1,73 @@
+package gitstate
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"strings"
+
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Mentions collects the ids of all objects that a state names, as hexadecimal digits: in references, reflogs, indexes, and
+// in whatever else has 40 or 64 such digits in a row. What these objects reach is not looked for. Errors: of the store.
+func (s *State) Mentions(into map[string]bool) error {
+	err := manifest.Walk(s.objects.Load, s.files, func(path string, e manifest.Entry) error {
+		if e.Kind == manifest.Subdir || strings.HasPrefix(path, "hooks/") {
+			return nil
+		}
+		data, err := s.read(e)
+		if err == nil {
+			hexIDs(data, into)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, e := range s.indexes.Entries {
+		data, err := s.read(e)
+		if err != nil {
+			return err
+		}
+		if !indexIDs(data, 20, into) {
+			indexIDs(data, 32, into)
+		}
+	}
+	return nil
+}
+
+// hexIDs finds runs of exactly 40 or 64 hexadecimal digits.
+func hexIDs(data []byte, into map[string]bool) {
+	begin := 0
+	for i := 0; i <= len(data); i++ {
+		if i < len(data) && (data[i] >= '0' && data[i] <= '9' || data[i] >= 'a' && data[i] <= 'f') {
+			continue
+		}
+		if n := i - begin; n == 40 || n == 64 {
+			into[string(data[begin:i])] = true
+		}
+		begin = i + 1
+	}
+}
+
+// indexIDs takes the ids of an index's entries, and reports whether it is an index with ids of that size.
+func indexIDs(data []byte, idSize int, into map[string]bool) bool {
+	end := len(data) - idSize
+	if end < indexHeader || string(data[:4]) != "DIRC" {
+		return false
+	}
+	var ids []string
+	at, version := indexHeader, binary.BigEndian.Uint32(data[4:])
+	for range binary.BigEndian.Uint32(data[8:]) {
+		size := entrySize(data[at:end], version, idSize)
+		if size == 0 {
+			return false
+		}
+		ids = append(ids, hex.EncodeToString(data[at+statSize:at+statSize+idSize]))
+		at += size
+	}
+	for _, id := range ids {
+		into[id] = true
+	}
+	return true
+}

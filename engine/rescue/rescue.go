@@ -1,0 +1,98 @@
+// Package rescue brings back projects whose directory is gone: their files, git's own state and their store, from what
+// the account keeps of them.
+//
+// List says which there are. Rescue makes the directory, gives it the store (package stores), and restores the newest
+// checkpoint (package restore). Nothing that is there is overwritten.
+package rescue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/oplog"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// List are the projects of the account whose directory is gone, or was made anew without a store, the one that was
+// saved to last first. It changes nothing.
+func List(ctx context.Context, env account.Env) ([]stores.Info, error) {
+	all, err := stores.List(ctx, env)
+	return slices.DeleteFunc(all, func(s stores.Info) bool {
+		switch s.State {
+		case account.Gone:
+			return false
+		case account.Replaced:
+			return account.IsStore(filepath.Join(s.Root, filepath.FromSlash(account.StoreName)))
+		}
+		return true
+	}), err
+}
+
+// Options of one rescue.
+type Options struct {
+	project.OpenOptions
+	Store string // id of the store
+	Dir   string // where to, absolute; it is made, or must be empty
+}
+
+// Rescue brings a project back into o.Dir: the store, and the files and git's own state of its newest checkpoint. The caller
+// closes the project. Errors: *project.RefusedError where something is in o.Dir; those of stores.Init and restore.Restore: then the
+// store is in place, and restore can be repeated.
+func Rescue(ctx context.Context, o Options) (*project.Project, *restore.Restored, error) {
+	names, err := os.ReadDir(o.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, nil, err
+	case len(names) > 0:
+		return nil, nil, &project.RefusedError{What: fmt.Sprintf("%s is not empty", o.Dir), Next: "name another directory, or move away what is there"}
+	}
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return nil, nil, err
+	}
+	init := stores.InitOptions{OpenOptions: o.OpenOptions, NoSave: true, Adopt: o.Store}
+	init.Root, init.Env.Dir = o.Dir, o.Dir
+	p, _, err := stores.Init(ctx, init)
+	if err != nil {
+		return nil, nil, err
+	}
+	newest, err := newest(ctx, p)
+	if err != nil || newest == nil {
+		return p, nil, errors.Join(err, &project.NothingError{What: "bring back", Next: "its store has no checkpoint"})
+	}
+	ro := restore.Options{Checkpoint: *newest, Half: conversation.CodeOnly, Args: newest.ID.String()}
+	if !newest.Git.IsZero() {
+		ro.Git = restore.GitLost
+	}
+	done, err := restore.Restore(ctx, p, ro)
+	return p, done, err
+}
+
+// newest is the checkpoint that the project was last seen in: the newest one, or that to which an operation has gone since. What
+// an operation took before it began does not count: of a rescue that is an empty directory.
+func newest(ctx context.Context, p *project.Project) (*manifest.Checkpoint, error) {
+	taken := func(c *manifest.Checkpoint) bool { return c.Kind != manifest.Safety }
+	c, err := p.NewestInLog(ctx, 0, taken)
+	if err != nil || c == nil {
+		return c, err
+	}
+	ops, err := oplog.Operations(ctx, p, 1)
+	if err != nil || len(ops) == 0 || ops[0].Seq < c.Seq || ops[0].After == c.Root {
+		return c, err
+	}
+	then, err := p.NewestInLog(ctx, 0, func(c *manifest.Checkpoint) bool { return taken(c) && c.Root == ops[0].After })
+	if err != nil || then == nil {
+		return c, err
+	}
+	return then, nil
+}
