@@ -12,6 +12,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/gitstate"
+	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/manifest"
@@ -265,5 +266,62 @@ func TestOddGitDirectories(t *testing.T) {
 	}
 	if target, err := os.Readlink(filepath.Join(dir, "refs", "heads", "link")); err != nil || target != "/etc/passwd" {
 		t.Errorf("%q, %v", target, err)
+	}
+}
+
+// held reports whether an object is held.
+func (b *box) held(id string) bool {
+	for _, dir := range gitstate.HeldDirs(b.p) {
+		if _, err := os.Stat(filepath.Join(dir, id[:2], id[2:])); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// TestGCLetsGoOfObjects: gc keeps what a checkpoint needs and git has pruned, and removes it with the last such checkpoint;
+// a pack that git has packed anew goes at once.
+func TestGCLetsGoOfObjects(t *testing.T) {
+	b := newBox(t)
+	b.commit("a", "one")
+	b.commit("a", "two")
+	b.git("repack", "-q", "-d", "--no-write-bitmap-index")
+	b.commit("a", "three")
+	lost := strings.TrimSpace(b.git("rev-parse", "HEAD"))
+	first := b.save()
+	packs := func() int {
+		names, _ := filepath.Glob(filepath.Join(gitstate.HeldDirs(b.p)[0], "pack", "*.pack"))
+		return len(names)
+	}
+	b.git("reset", "-q", "--hard", "HEAD~1")
+	b.git("update-ref", "-d", "ORIG_HEAD")
+	b.git("reflog", "expire", "--expire=now", "--all")
+	b.git("gc", "-q", "--prune=now", "--aggressive")
+	b.commit("b", "four")
+	b.git("gc", "-q", "--prune=now", "--aggressive")
+	b.save()
+	if n := packs(); n != 2 {
+		t.Errorf("%d packs are held", n)
+	}
+	gc := func(keep int) {
+		t.Helper()
+		if _, err := maintain.GC(t.Context(), b.p, maintain.GCOptions{Keep: keep}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gc(10)
+	if n := packs(); n != 1 {
+		t.Errorf("%d packs are held after gc", n)
+	}
+	if !b.held(lost) {
+		t.Errorf("checkpoint %s needs %s", first.ID, lost)
+	}
+	gc(1)
+	if b.held(lost) {
+		t.Error("no checkpoint needs it any more")
+	}
+	c := b.save()
+	if c.Git.IsZero() {
+		t.Error("no state")
 	}
 }
