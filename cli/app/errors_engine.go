@@ -93,6 +93,7 @@ func explainStore(err error, f *Failure) bool {
 			f.Hint = "a store contains no links: check where this one points, then remove it"
 		}
 	case is[*account.UnsupportedError](err, f, ExitRefused, "to try it anyway, set REWIND_ALLOW_WINDOWS=1"):
+	case is[*project.UnfinishedCloneError](err, f, ExitNoProject, "the same rewind clone again continues it; rewind deinit removes what has come of it"):
 	case is[*project.RefusedRootError](err, f, ExitNoProject, "cd to the project, or give its directory with --root"):
 	case errors.As(err, &foreign):
 		f.Code, f.Hint = ExitNoProject, "if you trust its origin: rewind init --trust"

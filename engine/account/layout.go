@@ -79,6 +79,8 @@ type Format struct {
 	Inode   uint64 `json:"inode"`
 	Birth   int64  `json:"birth,omitempty"` // nanoseconds since 1970
 	Next    string `json:"next,omitempty"`  // the id that a copy is about to get
+	// Cloning says that the store is being filled by a clone. Where its log is empty, the clone was interrupted, or is under way.
+	Cloning bool `json:"cloning,omitempty"`
 }
 
 const hashName = "blake3-256"

@@ -15,6 +15,13 @@ type NotInitializedError struct {
 	Older   string    // where the older program has its files in the project, "" if nowhere
 }
 
+// UnfinishedCloneError: a clone into this root was interrupted before anything was in its store, or is under way.
+type UnfinishedCloneError struct{ Root string }
+
+func (e *UnfinishedCloneError) Error() string {
+	return fmt.Sprintf("a clone into %s is not complete", e.Root)
+}
+
 // History is a store that another directory has, or had, at the same path. init --adopt takes it.
 type History struct {
 	ID       string    // of the store

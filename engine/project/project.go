@@ -26,6 +26,8 @@ type OpenOptions struct {
 	// Waiting is called, from another goroutine, when a lock has been waited for longer than
 	// cas.WaitNotice, with the process that holds it, 0 where that is not known. May be nil.
 	Waiting func(pid int)
+	// Cloning opens a store also where a clone has not filled it yet.
+	Cloning bool
 }
 
 // Progress is called during long work, from one goroutine at a time.
@@ -81,7 +83,7 @@ type Project struct {
 // Open finds and opens a project. It reads a few small files, opens no index
 // and not Badger. Errors: *NotInitializedError, *RefusedRootError,
 // *ForeignStoreError, *MovedError, *VanishedError, *FutureFormatError,
-// *DamagedStoreError.
+// *DamagedStoreError, *UnfinishedCloneError.
 func Open(ctx context.Context, o OpenOptions) (*Project, error) {
 	known, err := account.KnownStores(o.Env)
 	if err != nil {
@@ -177,6 +179,11 @@ func OpenAt(ctx context.Context, o OpenOptions, at Location, known []account.Kno
 	if err != nil {
 		return nil, &account.DamagedStoreError{What: "its packs cannot be opened", Err: err}
 	}
+	if p.Format.Cloning && !o.Cloning {
+		if last, err := p.Store.Last(); err == nil && last.Seq == 0 {
+			return nil, errors.Join(&UnfinishedCloneError{Root: at.Root}, p.Store.Close())
+		}
+	}
 	if rebuilt {
 		p.indexRebuilt()
 		if err := p.NoteUnswept(ctx); err != nil {
@@ -197,6 +204,12 @@ func (p *Project) indexRebuilt() {
 	if size, err := p.StoreSize(); err == nil && size <= maxIndexed && p.ReadOnly == nil {
 		_ = p.Store.RefreshIndexes() // derived: at worst the next save stores something twice
 	}
+}
+
+// Cloned notes that a clone has filled the store.
+func (p *Project) Cloned() error {
+	p.Format.Cloning = false
+	return account.WriteFile(filepath.Join(p.at.Store, account.FormatName), p.Format.Bytes(), p.Owner)
 }
 
 // Close releases what Open opened.

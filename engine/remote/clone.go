@@ -31,9 +31,9 @@ type CloneOptions struct {
 // Cloned is what Clone did.
 type Cloned struct {
 	Project     *project.Project // open; the caller closes it
-	Remote      *Remote
-	Machine     string // whose log it was
-	Root        string // where the project was there, quoted as Go does
+	Remote      *Remote          // nil: it is a share
+	Machine     string           // whose log it was
+	Root        string           // where the project was there, quoted as Go does
 	Checkpoints int
 	Bytes       int64
 	Requests    int
@@ -58,7 +58,7 @@ type cloning struct {
 }
 
 // Clone makes a store in a directory of what a remote has: one log, with all that it continues. No file of the
-// project is written: restore does that. The new store pushes as a writer of its own. After an error nothing is left of it. Errors:
+// project is written: restore does that. The new store pushes as a writer of its own; one of a share has no remote. After an error nothing is left of it, but what saves requests to the same clone again, where it was interrupted. Errors: *account.BusyError where another process clones into it, *InterruptedError,
 // *NotEmptyError, *EmptyRemoteError, *KeyError, *UnsignedError, *BadObjectError, *GapError, those of package bucket and of stores.Init.
 func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 	place := options(o.Env)
@@ -98,31 +98,12 @@ func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Root = o.Dir
-	made, err := c.emptyDir(ctx, o)
+	o.Root, o.Cloning = o.Dir, true
+	made, err := emptyDir(o)
 	if err != nil {
 		return nil, err
 	}
-	p, created, err := stores.Init(ctx, stores.InitOptions{OpenOptions: o.OpenOptions, NoSave: true})
-	if err == nil && !created {
-		// The directory had a store that was lost, and has come back from its mirror: it is not this clone's to fill or to remove.
-		return nil, errors.Join(&NotEmptyError{o.Dir}, p.Close())
-	}
-	if err == nil {
-		c.done.Project = p
-		mark := filepath.Join(p.StoreDir(), account.TmpName, cloningName)
-		err = account.WriteFile(mark, nil, p.Owner)
-		if err == nil {
-			err = c.take(ctx, o, a, logs)
-		}
-		if err == nil {
-			err = account.RemoveIfThere(mark)
-		}
-		if err != nil {
-			err = errors.Join(err, p.Close(), c.undo(o))
-		}
-	}
-	if err != nil {
+	if err = c.into(ctx, o, a, logs); err != nil {
 		if made {
 			err = errors.Join(err, removeEmpty(o.Dir))
 		}
@@ -132,8 +113,66 @@ func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 	return c.done, nil
 }
 
-// cloningName is the file in a store's directory for temporary files that says that a clone is not complete.
-const cloningName = "cloning"
+// into makes the store, or goes on with one that an interrupted clone has left, and fills it. After an error it is removed, unless the clone was interrupted and something has come that need not be fetched again.
+func (c *cloning) into(ctx context.Context, o CloneOptions, a about, logs []string) error {
+	p, _, err := stores.Init(ctx, stores.InitOptions{OpenOptions: o.OpenOptions, NoSave: true})
+	if err != nil {
+		return err
+	}
+	if !p.Format.Cloning {
+		// The directory had a store that was lost, and has come back from its mirror: it is not this clone's to fill or to remove.
+		return errors.Join(&NotEmptyError{o.Dir}, p.Close())
+	}
+	lock, err := lockClone(ctx, p)
+	if err != nil {
+		return errors.Join(err, p.Close())
+	}
+	defer lock.Release()
+	if last, err := p.Store.Last(); err != nil || last.Seq > 0 { // another clone was faster
+		return errors.Join(err, &NotEmptyError{o.Dir}, p.Close())
+	}
+	c.done.Project = p
+	c.keep = filepath.Join(p.StoreDir(), account.TmpName, cloneName)
+	err = account.MakeDir(c.keep, p.Owner)
+	if err == nil {
+		err = c.take(ctx, o, a, logs)
+	}
+	if err == nil {
+		err = errors.Join(p.Cloned(), os.RemoveAll(c.keep))
+	}
+	if err == nil {
+		return nil
+	}
+	err = errors.Join(err, p.Close())
+	if kept, _ := os.ReadDir(c.keep); ctx.Err() != nil && len(kept) > 0 {
+		return &InterruptedError{o.Dir, err}
+	}
+	return errors.Join(err, c.undo(o))
+}
+
+// cloneName is the directory for temporary files in which a clone keeps what it has fetched, until all of it is in the store.
+const cloneName = "clone"
+
+// InterruptedError: a clone was interrupted, and the same one again goes on with what has come.
+type InterruptedError struct {
+	Dir string
+	Err error
+}
+
+func (e *InterruptedError) Error() string { return e.Err.Error() }
+func (e *InterruptedError) Unwrap() error { return e.Err }
+
+// Interrupted says what there is.
+func (e *InterruptedError) Interrupted() string {
+	return "the same rewind clone continues with what has come; rewind deinit removes it"
+}
+
+// lockClone takes the lock under which one process at a time fills a store. Error: *account.BusyError.
+func lockClone(ctx context.Context, p *project.Project) (*account.FileLock, error) {
+	ctx, cancel := p.Wait(ctx)
+	defer cancel()
+	return account.LockFile(ctx, filepath.Join(p.StoreDir(), account.LockName, cloneName), cloneName, true)
+}
 
 // logs are the ends of the logs that the clone may take, the best first: the one that an id names, or all.
 func (c *cloning) logs(ctx context.Context, id string) (ends []string, err error) {
@@ -171,9 +210,8 @@ func (c *cloning) take(ctx context.Context, o CloneOptions, a about, ends []stri
 	return first
 }
 
-// emptyDir makes the directory; made is false where it was there. What a killed clone has left in it is removed, if no checkpoint is in it
-// and nothing is beside it; a .git may be there.
-func (c *cloning) emptyDir(ctx context.Context, o CloneOptions) (made bool, err error) {
+// emptyDir makes the directory; made is false where it was there. A .git may be in it, and what an interrupted clone has left.
+func emptyDir(o CloneOptions) (made bool, err error) {
 	err = os.Mkdir(o.Dir, 0o777)
 	if !errors.Is(err, fs.ErrExist) {
 		return err == nil, err
@@ -182,41 +220,25 @@ func (c *cloning) emptyDir(ctx context.Context, o CloneOptions) (made bool, err 
 	if err != nil {
 		return false, err
 	}
-	agent, _, _ := strings.Cut(account.StoreName, "/")
-	left := false
+	agent, below, _ := strings.Cut(account.StoreName, "/")
 	for _, n := range names {
-		left = left || n.Name() == agent
-		if n.Name() != ".git" && n.Name() != agent {
+		switch n.Name() {
+		case ".git":
+		case agent:
+			inside, err := os.ReadDir(filepath.Join(o.Dir, agent))
+			if err != nil {
+				return false, err
+			}
+			store := filepath.Join(o.Dir, filepath.FromSlash(account.StoreName))
+			format, ferr := account.ReadFormat(store)
+			if len(inside) > 1 || len(inside) == 1 && (inside[0].Name() != below || account.IsStore(store) && (ferr != nil || !format.Cloning)) {
+				return false, &NotEmptyError{o.Dir}
+			}
+		default:
 			return false, &NotEmptyError{o.Dir}
 		}
 	}
-	if !left {
-		return false, nil
-	}
-	empty, err := unfinished(ctx, o)
-	if err == nil && !empty {
-		err = &NotEmptyError{o.Dir}
-	}
-	if err == nil {
-		err = c.undo(o)
-	}
-	if names, rerr := os.ReadDir(o.Dir); err == nil && rerr == nil && slices.ContainsFunc(names, func(n fs.DirEntry) bool { return n.Name() == agent }) {
-		err = &NotEmptyError{o.Dir} // something else is in it
-	}
-	return false, err
-}
-
-// unfinished reports whether a directory has the store of a clone that was killed before anything was in its log.
-func unfinished(ctx context.Context, o CloneOptions) (bool, error) {
-	if !account.Exists(filepath.Join(o.Dir, filepath.FromSlash(account.StoreName), account.TmpName, cloningName)) {
-		return false, nil
-	}
-	p, err := project.Open(ctx, o.OpenOptions)
-	if err != nil {
-		return false, err
-	}
-	last, err := p.Store.Last()
-	return last.Seq == 0, errors.Join(err, p.Close())
+	return false, nil
 }
 
 // removeEmpty removes a directory that Clone made, where nothing has come into it.

@@ -56,6 +56,7 @@ type about struct {
 	Format    int    `json:"format"`
 	ID        string `json:"id"`
 	Recipient string `json:"recipient"`
+	Share     bool   `json:"share,omitempty"` // it has one checkpoint, and nothing is pushed there
 }
 
 // format is the newest that this program reads and writes.

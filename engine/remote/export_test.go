@@ -28,6 +28,7 @@ func (r *Remote) Sent() (int, error) {
 var (
 	MaxObject   = &maxObject
 	ManyObjects = &manyObjects
+	KeptFrom    = &keptFrom
 )
 
 // MergeAt has so many objects merged until the function that it gives is called.

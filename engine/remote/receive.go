@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -18,14 +21,25 @@ type reader struct {
 	b    bucket.Bucket
 	keys unlocked
 	at   *listed // nil: only single objects are read
+	keep string  // a directory for large objects, in which an interrupted clone finds them again; "": none
 
 	mu       sync.Mutex
 	requests int
 	bytes    int64
 }
 
+// keptFrom is the size from which objects are kept. Tests make it small.
+var keptFrom int64 = 256 << 10
+
 // get reads an object, and checks that its bytes are those of its name.
 func (r *reader) get(ctx context.Context, name string, s stamp) ([]byte, error) {
+	file := ""
+	if r.keep != "" && s.size >= keptFrom {
+		file = filepath.Join(r.keep, s.String())
+		if sealed, err := account.ReadSmall(file, s.size); err == nil && stampOf(sealed) == s {
+			return sealed, nil
+		}
+	}
 	sealed, err := r.b.Get(ctx, name, s.size)
 	if err != nil {
 		return nil, err
@@ -36,6 +50,9 @@ func (r *reader) get(ctx context.Context, name string, s stamp) ([]byte, error) 
 	r.mu.Unlock()
 	if stampOf(sealed) != s {
 		return nil, &BadObjectError{name, "its bytes are not those that were pushed"}
+	}
+	if file != "" {
+		_ = os.WriteFile(file, sealed, 0o600) // without it, it is fetched again; what is torn does not fit its name
 	}
 	return sealed, nil
 }
@@ -232,13 +249,20 @@ func (c *cloning) fill(ctx context.Context, o CloneOptions, a about, path []piec
 	if err != nil {
 		return errors.Join(err, batch.Discard())
 	}
+	newest := commits[len(commits)-1]
+	var m mark
+	if !a.Share {
+		if m, err = c.join(ctx, o, a, before, newest, r); err != nil {
+			return errors.Join(err, batch.Discard())
+		}
+	}
 	wait, cancel := p.Wait(ctx)
 	defer cancel()
 	app, err := p.Store.Append(wait)
 	if err != nil {
 		return p.Classify(errors.Join(err, batch.Discard()))
 	}
-	at, err := app.Import(batch, commits)
+	at, err := app.Import(batch, commits) // all else is there already: a store that has a log is whole
 	if err = errors.Join(err, app.Close()); err != nil {
 		return p.Classify(err)
 	}
@@ -247,37 +271,41 @@ func (c *cloning) fill(ctx context.Context, o CloneOptions, a about, path []piec
 			c.done.Checkpoints++
 		}
 	}
-	return c.join(ctx, o, a, before, commits[len(commits)-1], at, r)
+	if a.Share {
+		return nil
+	}
+	m.At = positionText(at) // saves requests of the next push
+	return c.done.Remote.write(markName, m)
 }
 
-// join gives the new store its remote: what was received need not be sent.
-func (c *cloning) join(ctx context.Context, o CloneOptions, a about, before string, newest cas.Commit, at cas.Position, got *received) error {
+// join gives the new store its remote, and the mark of its next push: what was received need not be sent.
+func (c *cloning) join(ctx context.Context, o CloneOptions, a about, before string, newest cas.Commit, got *received) (m mark, err error) {
 	p := c.done.Project
 	r := newRemote(p, o.Name, Config{URL: absolute(p.Env, o.URL), ID: a.ID, Recipient: a.Recipient})
 	c.keys.config(&r.Config)
 	if err := keepKeys(p.Env, a.ID, c.keys.Keys, o.Key.File); err != nil {
-		return err
+		return m, err
 	}
 	if err := r.create(ctx); err != nil {
-		return err
+		return m, err
 	}
-	m := mark{Writer: newWriterID(), Store: p.ID.String(), At: positionText(at), Seq: newest.Seq, Payload: payloadHash(newest),
+	m = mark{Writer: newWriterID(), Store: p.ID.String(), Seq: newest.Seq, Payload: payloadHash(newest),
 		Before: before, First: true, Time: p.Env.Time(), Boot: p.Env.BootTime()}
 	s, err := r.readSent(&m)
 	if err != nil {
-		return err
+		return m, err
 	}
 	if err = errors.Join(s.write(got.ids), s.close()); err != nil {
-		return err
+		return m, err
 	}
 	m.Sent, m.Whole = len(got.ids), len(got.ids)
 	c.done.Remote = r
 	if len(got.named) > 0 {
 		if err := r.notePacks(got.named); err != nil {
-			return err
+			return m, err
 		}
 	}
-	return errors.Join(r.write(machinesName, got.writers), r.write(markName, m))
+	return m, errors.Join(r.write(machinesName, got.writers), r.write(markName, m))
 }
 
 // received is what has come so far.

@@ -4,6 +4,7 @@ package remote_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -147,7 +148,10 @@ func TestKilledClone(t *testing.T) {
 		return err
 	}
 	mark := func(in *machine) {
-		if err := os.WriteFile(filepath.Join(in.dir, account.StoreName, account.TmpName, "cloning"), nil, 0o600); err != nil {
+		store := filepath.Join(in.dir, account.StoreName)
+		f, err := account.ReadFormat(store)
+		f.Cloning = true
+		if err := errors.Join(err, os.WriteFile(filepath.Join(store, account.FormatName), f.Bytes(), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -172,9 +176,13 @@ func TestKilledClone(t *testing.T) {
 	if err := os.Remove(filepath.Join(left.dir, "own")); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := project.Open(t.Context(), left.options()); !errors.As(err, new(*project.UnfinishedCloneError)) {
+		t.Errorf("what a clone has not filled yet is opened: %v", err)
+	}
 	if err := clone(left); err != nil {
 		t.Fatal(err)
 	}
+	left.open().Close()
 
 	used := initialised(t, &now)
 	mark(used) // the power went before the clone could take it away
@@ -187,6 +195,83 @@ func TestKilledClone(t *testing.T) {
 	defer p.Close()
 	if n := len(history(t, p)); n != 1 {
 		t.Errorf("the store has %d checkpoints, and had 1", n)
+	}
+}
+
+// TestResumedClone: the same clone again goes on with what has come; what is there until then is not taken for a store.
+func TestResumedClone(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	b := faultbucket.New()
+	defer remote.OpenAs(b)()
+	defer func(was int) { *remote.MaxObject = was }(*remote.MaxObject)
+	defer func(was int64) { *remote.KeptFrom = was }(*remote.KeptFrom)
+	*remote.MaxObject, *remote.KeptFrom = 8<<10, 1<<10
+	m := initialised(t, &now)
+	key := m.add()
+	for n := range 12 {
+		text := make([]byte, 20_000)
+		r := rand.New(rand.NewPCG(uint64(n), 1))
+		for i := range text {
+			text[i] = byte(r.IntN(256))
+		}
+		m.write(fmt.Sprint("f", n), string(text))
+		m.save()
+	}
+	if _, _, err := m.push(); err != nil {
+		t.Fatal(err)
+	}
+	other := &machine{t, filepath.Join(t.TempDir(), "clone"), t.TempDir(), &now}
+	clone := func(ctx context.Context) (*remote.Cloned, error) {
+		return remote.Clone(ctx, remote.CloneOptions{OpenOptions: other.options(), URL: "s3://fault/x", Dir: other.dir, Name: "origin", Key: remote.GivenKey{Text: key}})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	got := 0
+	b.Fail = func(op, name string, _ int) faultbucket.Fault {
+		if op == faultbucket.Get && strings.HasPrefix(name, "d/") {
+			if got++; got == 6 {
+				go func() { // as soon as some have come
+					for kept, _ := os.ReadDir(filepath.Join(other.dir, account.StoreName, account.TmpName, "clone")); len(kept) < 4; {
+						time.Sleep(time.Millisecond)
+						kept, _ = os.ReadDir(filepath.Join(other.dir, account.StoreName, account.TmpName, "clone"))
+					}
+					cancel()
+				}()
+				return faultbucket.Hang
+			}
+		}
+		return faultbucket.None
+	}
+	var interrupted *remote.InterruptedError
+	if _, err := clone(ctx); !errors.As(err, &interrupted) || !errors.Is(err, context.Canceled) {
+		t.Fatalf("a clone that was interrupted: %v", err)
+	}
+	if _, err := project.Open(t.Context(), other.options()); !errors.As(err, new(*project.UnfinishedCloneError)) {
+		t.Errorf("what a clone has left is opened: %v", err)
+	}
+	b.Fail = nil
+	before := b.Calls(faultbucket.Get)
+	done, err := clone(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done.Project.Close()
+	first := b.Calls(faultbucket.Get) - before
+	if n := len(history(t, done.Project)); n != 13 || done.Remote == nil {
+		t.Errorf("the clone has %d checkpoints, and remote %v", n, done.Remote)
+	}
+	before = b.Calls(faultbucket.Get)
+	third := &machine{t, filepath.Join(t.TempDir(), "clone"), t.TempDir(), &now}
+	other = third
+	whole, err := clone(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer whole.Project.Close()
+	if all := b.Calls(faultbucket.Get) - before; first > all-3 {
+		t.Errorf("the second clone took %d requests, and one from the beginning %d", first, all)
+	}
+	if entries, err := os.ReadDir(filepath.Join(whole.Project.StoreDir(), account.TmpName, "clone")); err == nil {
+		t.Errorf("%d objects were left behind", len(entries))
 	}
 }
 

@@ -183,7 +183,9 @@ func create(ctx context.Context, o InitOptions, at project.Location) (project.Lo
 	if err := account.Register(ctx, o.Env, k, false); err != nil {
 		return at, err
 	}
-	return at, account.WriteFile(filepath.Join(at.Store, account.FormatName), account.NewFormat(k.ID, k.ID, k).Bytes(), owner)
+	format := account.NewFormat(k.ID, k.ID, k)
+	format.Cloning = o.Cloning
+	return at, account.WriteFile(filepath.Join(at.Store, account.FormatName), format.Bytes(), owner)
 }
 
 // freshID is the id for a store that is about to be made for k: a new one, or that of an
