@@ -21,6 +21,7 @@ import (
 type Verified struct {
 	Checkpoints, Chunks int
 	Damaged             []Damage
+	Pulled              []Damage // what is damaged of pulled logs: a pull with PullOptions.Check fetches it again
 	Repaired            []string // what repair did, a line each
 	Strays              []Stray  // what is not the store's
 	Final               bool     // a repair has left all that is damaged as it is
@@ -50,6 +51,7 @@ type Damage struct {
 	Path       string
 	Checkpoint manifest.CheckpointID
 	Reason     string
+	Of         string // the name of the pulled log that the checkpoint is of; "" for the store's own
 }
 
 // Verify checks that every checkpoint is whole: that the log can be read, and
@@ -108,6 +110,9 @@ func Verify(ctx context.Context, p *project.Project, readData bool) (*Verified, 
 		if err := w.checkpoint(ctx, c); err != nil {
 			return nil, err
 		}
+	}
+	if err := w.pulled(ctx); err != nil {
+		return nil, err
 	}
 	if count != nil {
 		count(len(checkpoints), len(checkpoints))
@@ -246,6 +251,22 @@ func (w *wholeness) checkpoint(ctx context.Context, c manifest.Checkpoint) error
 	}
 	_, err := w.dir(ctx, c.Root, "", report)
 	return err
+}
+
+// pulled looks at the checkpoints of pulled logs.
+func (w *wholeness) pulled(ctx context.Context) error {
+	own := w.v.Damaged
+	w.v.Damaged = nil
+	err := eachPulled(ctx, w.p, func(l project.PulledLog, c manifest.Checkpoint) error {
+		n := len(w.v.Damaged)
+		err := w.checkpoint(ctx, c)
+		for i := range w.v.Damaged[n:] {
+			w.v.Damaged[n+i].Of = l.Name
+		}
+		return err
+	})
+	w.v.Pulled, w.v.Damaged = w.v.Damaged, own
+	return w.p.Classify(err)
 }
 
 // dir reports what is damaged in a directory and below, and whether it is whole.

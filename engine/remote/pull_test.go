@@ -5,6 +5,7 @@ package remote_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -292,5 +293,71 @@ func TestPullsWhatOthersPushed(t *testing.T) {
 				t.Error("no pull came through: nothing was tried")
 			}
 		})
+	}
+}
+
+// TestVerifyOfPulled: verify names what is damaged of a pulled log, apart from the store's own, and a pull that checks mends it.
+func TestVerifyOfPulled(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	b := faultbucket.New()
+	defer remote.OpenAs(b)()
+	m := initialised(t, &now)
+	key := m.add()
+	m.pushes(1)
+	c := clone(t, &now, key)
+	packs := func() map[string]bool {
+		there := map[string]bool{}
+		for _, dir := range []string{c.dir, c.home} {
+			err := filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
+				if strings.HasPrefix(filepath.Base(name), "data-") {
+					there[name] = true
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		return there
+	}
+	before := packs()
+	m.write("only", "here")
+	m.save()
+	if _, _, err := m.push(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.pull(remote.PullOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	verified := func() *maintain.Verified {
+		t.Helper()
+		p := c.open()
+		defer p.Close()
+		v, err := maintain.Verify(t.Context(), p, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	if v := verified(); len(v.Pulled) > 0 || !v.OK() {
+		t.Fatalf("after a pull: %+v", v)
+	}
+	removed := 0
+	for name := range packs() {
+		if !before[name] {
+			removed++
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if v := verified(); removed == 0 || len(v.Pulled) == 0 || v.Pulled[0].Of == "" || !v.OK() {
+		t.Errorf("%d files of what was pulled are gone: %+v", removed, v)
+	}
+	if _, err := c.pull(remote.PullOptions{Check: true}); err != nil {
+		t.Fatal(err)
+	}
+	if v := verified(); len(v.Pulled) > 0 || !v.OK() {
+		t.Errorf("after a pull that checks: %+v", v)
 	}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -70,10 +71,11 @@ func NewRepair() *app.Command {
 
 func reportVerified(c *app.Call, v *maintain.Verified, repair bool) error {
 	c.Out.EndProgress()
+	damaged := slices.Concat(v.Damaged, v.Pulled)
 	if c.JSON {
-		view := verifiedView{OK: v.OK(), Checkpoints: v.Checkpoints, Chunks: v.Chunks,
-			Damaged: app.Map(v.Damaged, func(d maintain.Damage) damageView {
-				return damageView{app.ViewPath(d.Path), rows.ViewID(d.Checkpoint), d.Reason}
+		view := verifiedView{OK: len(damaged) == 0, Checkpoints: v.Checkpoints, Chunks: v.Chunks,
+			Damaged: app.Map(damaged, func(d maintain.Damage) damageView {
+				return damageView{app.ViewPath(d.Path), rows.ViewID(d.Checkpoint), d.Reason, d.Of}
 			}),
 			Strays: app.Map(v.Strays, func(s maintain.Stray) app.PathView { return app.ViewPath(s.Path) })}
 		if repair {
@@ -86,11 +88,11 @@ func reportVerified(c *app.Call, v *maintain.Verified, repair bool) error {
 		for _, r := range v.Repaired {
 			c.Out.Summary("Repaired: %s", app.Escape(r))
 		}
-		for _, d := range v.Damaged {
+		for _, d := range damaged {
 			c.Out.Line("%s", damageLine(d))
 		}
 		app.WarnEach(c.Out, v.Strays, app.InJSON, func(s maintain.Stray) string { return "not the store's own, in its directory: " + app.Escape(s.Text()) })
-		c.Out.Summary("%s, %s: %s.", app.Plural(v.Checkpoints, "checkpoint", "checkpoints"), app.Plural(v.Chunks, "chunk", "chunks"), wholeOr(v))
+		c.Out.Summary("%s, %s: %s.", app.Plural(v.Checkpoints, "checkpoint", "checkpoints"), app.Plural(v.Chunks, "chunk", "chunks"), wholeOr(len(damaged)))
 	}
 	if !v.OK() {
 		hint := "rewind verify --repair"
@@ -100,20 +102,27 @@ func reportVerified(c *app.Call, v *maintain.Verified, repair bool) error {
 		found := "the store is damaged: " + app.Plural(len(v.Damaged), "problem", "problems") + " found"
 		return &app.FailedError{Failure: app.Failure{Code: app.ExitDamaged, Message: found, Hint: hint}}
 	}
+	if n := len(v.Pulled); n > 0 {
+		found := "what was pulled is damaged: " + app.Plural(n, "problem", "problems") + " found"
+		return &app.FailedError{Failure: app.Failure{Code: app.ExitDamaged, Message: found, Hint: "rewind pull --check fetches it again"}}
+	}
 	return nil
 }
 
-func wholeOr(v *maintain.Verified) string {
-	if v.OK() {
+func wholeOr(problems int) string {
+	if problems == 0 {
 		return "all intact"
 	}
-	return app.Plural(len(v.Damaged), "problem", "problems")
+	return app.Plural(problems, "problem", "problems")
 }
 
 func damageLine(d maintain.Damage) string {
 	where := "store"
 	if id := rows.ViewID(d.Checkpoint); id != nil {
 		where = "checkpoint " + *id
+		if d.Of != "" {
+			where += " of " + d.Of
+		}
 	}
 	if d.Path != "" {
 		where += ", " + app.Escape(d.Path)
@@ -134,4 +143,5 @@ type damageView struct {
 	app.PathView
 	Checkpoint *string `json:"checkpoint"`
 	Reason     string  `json:"reason"`
+	Of         string  `json:"machine"` // the name of the pulled log that the checkpoint is of; "" for the store's own
 }
