@@ -54,6 +54,7 @@ func entries() []entry {
 		{name: "push", make: remote.NewPush},
 		{name: "pull", make: remote.NewPull},
 		{name: "clone", make: remote.NewClone},
+		{name: "share", make: remote.NewShare},
 		{name: "gc", make: store.NewGC},
 		{name: "forget", make: store.NewForget},
 		{name: "verify", make: store.NewVerify},
@@ -149,7 +150,7 @@ func groups() []group {
 		{"Look", []string{"list", "show", "diff", "history", "blame", "grep", "bisect", "sessions", "ui"}},
 		{"Go back", []string{"undo", "redo", "restore", "revert", "back", "rescue"}},
 		{"Keep", []string{"pin", "checkout", "export"}},
-		{"Other machines", []string{"remote", "push", "pull", "clone"}},
+		{"Other machines", []string{"remote", "push", "pull", "clone", "share"}},
 		{"The store", []string{"gc", "forget", "verify", "stores"}},
 		{"For programs and shells", []string{"hook", "completion", "help"}},
 	}

@@ -179,6 +179,8 @@ func (c *completer) flagValue() {
 		c.checkpoints()
 	case flag == "session":
 		c.sessions()
+	case flag == "remote":
+		c.remotes()
 	case flag == "path" && c.cmd != nil:
 		c.paths(c.typed, c.offer)
 	case flag == "agent":
@@ -237,12 +239,17 @@ func (c *completer) settingChoices(key string) {
 // argument offers what the command takes as its n-th argument.
 func (c *completer) argument() {
 	n := len(c.args)
-	wants := map[string]int{"show": 1, "ui": 1, "diff": 2, "compare": 2, "attempts": 1, "restore": 1, "cat": 1, "ls": 1, "export": 1, "checkout": 1, "pin": 1, "unpin": 1, "rename": 1}
+	wants := map[string]int{"show": 1, "ui": 1, "diff": 2, "compare": 2, "attempts": 1, "restore": 1, "cat": 1, "ls": 1, "export": 1, "share": 1, "checkout": 1, "pin": 1, "unpin": 1, "rename": 1}
 	switch name := c.cmd.Name; {
 	case name == "revert" && n == 0:
 		c.prompts(offeredPrompts)
 		c.checkpoints()
+	case name == "list" && n == 0:
+		c.pulled()
 	case n < wants[name]:
+		if c.cmd.Pulled {
+			c.pulled()
+		}
 		if name == "compare" {
 			c.attempts()
 		}

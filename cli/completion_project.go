@@ -147,6 +147,41 @@ func (c *completer) checkpoints() {
 	})
 }
 
+// pulled offers the logs that were pulled, or, once one is typed, its checkpoints.
+func (c *completer) pulled() {
+	of, _, cut := strings.Cut(c.typed, "/")
+	c.inProject(func(p *project.Project) error {
+		all, err := p.Pulled()
+		for _, l := range all {
+			switch {
+			case c.cmd.Name == "list":
+				c.offer(l.Name+"/", "what was pulled of "+app.Escape(l.Machine))
+				continue
+			case !cut || l.Name != of:
+				c.offer(l.Name+"/last", "the newest of "+app.Escape(l.Machine))
+				continue
+			}
+			v, err := p.View(l)
+			if err != nil {
+				return err
+			}
+			list, err := v.List(c.ctx, project.ListOptions{Limit: offeredCheckpoints})
+			if err != nil {
+				return err
+			}
+			c.offer(of+"/last", "the newest")
+			for _, l := range list {
+				text := strings.TrimSpace(rows.Reason(l) + " " + rows.CheckpointText(l))
+				c.offer(of+"/"+app.Utoa(uint64(l.N)), text)
+				if l.Name != "" {
+					c.offer(of+"/"+l.Name, text)
+				}
+			}
+		}
+		return err
+	})
+}
+
 // sessions offers the agents' sessions.
 func (c *completer) sessions() {
 	c.inProject(func(p *project.Project) error {

@@ -47,6 +47,8 @@ func interruptedText(command string, err error) string {
 		return "what remote gc did not remove yet goes with the next one"
 	case "rescue":
 		return "what has come back so far is there; rewind undo in that directory shows the rest"
+	case "share":
+		return "nothing was shared; rewind share --list shows what is left of it, if anything is"
 	case "clone":
 		return "nothing was made"
 	case "repair":

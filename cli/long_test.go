@@ -76,6 +76,7 @@ var longCommands = []longCommand{
 	{name: "push", args: []string{"push"}, prepare: (*longLab).remote, phases: []string{"push object"}, says: "interrupted: what was not sent yet goes with the next push"},
 	{name: "pull", args: []string{"pull"}, prepare: (*longLab).another, phases: []string{"pull entry"}, says: "interrupted: what has come so far is here; the next pull fetches the rest"},
 	{name: "clone", args: []string{"clone", "BASE/remote", "BASE/clone"}, prepare: (*longLab).pushed, phases: []string{"clone entry"}, makes: "clone", says: "interrupted: nothing was made"},
+	{name: "share", args: []string{"share", "last"}, prepare: (*longLab).pushed, phases: []string{"share object"}, says: "interrupted: nothing was shared"},
 	{name: "stats", args: []string{"stats"}, phases: []string{"stats: first uses checkpoint", "stats: last uses checkpoint", "stats: sizes checkpoint", "stats: paths checkpoint"},
 		says: "interrupted: nothing was changed"},
 }

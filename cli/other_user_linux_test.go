@@ -98,7 +98,7 @@ func TestStoreOfAnotherAccount(t *testing.T) {
 	args := map[string][]string{
 		"show": {"last"}, "diff": {}, "restore": {"last"}, "cat": {"last", "a"}, "ls": {"last"}, "export": {"last"},
 		"pin": {"last"}, "unpin": {"last"}, "rename": {"last", "x"}, "forget": {"--yes", "--", "a"}, "deinit": {"--yes"},
-		"run": {"true"}, "history": {"a"}, "grep": {"x"}, "revert": {"--tool", "x"}, "blame": {"a"}, "compare": {"last"}, "checkout": {"last", filepath.Join(dir, "beside")}, "bisect": {"--run", "true"},
+		"run": {"true"}, "history": {"a"}, "grep": {"x"}, "revert": {"--tool", "x"}, "blame": {"a"}, "compare": {"last"}, "checkout": {"last", filepath.Join(dir, "beside")}, "bisect": {"--run", "true"}, "share": {"last"},
 	}
 	elsewhere := map[string]bool{"help": true, "completion": true, "hook": true, "pick": true, "stores": true, "man": true, "clone": true, "rescue": true}
 	for _, mode := range []os.FileMode{0o700, 0o755} {

@@ -29,7 +29,7 @@ var documents = []string{
 	"import -n",
 	"back", "sessions", "status", "", "stats", "validate", "verify --read-data", "repair", "gc --keep 1", "gc --dry-run",
 	"forget --yes -- b.txt", "forget --yes --text absent", "stores", "rescue", "stores rm ffffffffffffffffffffffffffffffff",
-	"remote add origin ../remote --manual", "push", "pull", "remote", "remote key", "remote key add age1s2nmjs3yk3yet37rrd5x9u9pp4t0wcsmwwnrn3vrhgej55mhqp3su556jd", "remote key rotate", "remote check", "remote gc --dry-run", "clone ../remote ../clone",
+	"remote add origin ../remote --manual", "push", "pull", "remote", "remote key", "remote key add age1s2nmjs3yk3yet37rrd5x9u9pp4t0wcsmwwnrn3vrhgej55mhqp3su556jd", "remote key rotate", "remote check", "remote gc --dry-run", "clone ../remote ../clone", "share last", "share --list", "share --remove 0000000000000000",
 	"completion bash", "man ../man", "help", "help restore", "restore --help", "--version", "--help", "nonsense",
 	"deinit --dry-run", "deinit --yes", "list",
 }

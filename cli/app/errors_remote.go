@@ -18,6 +18,7 @@ func explainRemote(err error, f *Failure) bool {
 		log     *remote.NoLogError
 		key     *remote.KeyError
 		rival   *remote.RivalError
+		share   *remote.NoShareError
 		person  *remote.NoPersonError
 
 		unsigned *remote.UnsignedError
@@ -36,6 +37,9 @@ func explainRemote(err error, f *Failure) bool {
 		for _, l := range log.Have {
 			f.Hint += " " + l.ID
 		}
+	case errors.As(err, &share):
+		f.Code, f.Hint = ExitNotFound, "rewind share --list shows what is shared"
+	case is[*remote.ShareError](err, f, ExitRefused, "rewind clone makes a project of it"):
 	case errors.As(err, &denied):
 		f.Code, f.Hint = ExitUnreachable, denied.Next
 	case errors.As(err, &address):

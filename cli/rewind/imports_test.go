@@ -48,7 +48,7 @@ var inCLI = map[string][]string{
 	"cli/registration":    {"cli/app"},
 	"cli/command/show":    {"cli/app", "cli/report", "cli/rows", "cli/screen"},
 	"cli/command/restore": {"cli/app", "cli/report", "cli/rows", "cli/screen"},
-	"cli/command/remote":  {"cli/app", "cli/report"},
+	"cli/command/remote":  {"cli/app", "cli/report", "cli/rows"},
 	"cli/command/store":   {"cli/app", "cli/registration", "cli/report", "cli/rows", "cli/screen"},
 	"cli/command/setup":   {"cli/app", "cli/registration", "cli/report", "cli/rows", "cli/screen"},
 	"cli/plan":            {"cli/app", "cli/report", "cli/rows", "cli/screen"},

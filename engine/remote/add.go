@@ -36,7 +36,7 @@ type Added struct {
 }
 
 // Add makes a remote at a place that holds nothing, or joins the one that is there. Nothing is pushed. Errors: *TakenError, *project.BadNameError,
-// *FutureError, *BadObjectError, those of package bucket.
+// *ShareError, *FutureError, *BadObjectError, those of package bucket.
 func Add(ctx context.Context, p *project.Project, o AddOptions) (*Added, error) {
 	if err := p.Writing(ctx); err != nil {
 		return nil, err
@@ -88,6 +88,8 @@ func Add(ctx context.Context, p *project.Project, o AddOptions) (*Added, error) 
 		}
 	case err != nil:
 		return nil, err
+	case a.Share:
+		return nil, &ShareError{o.URL}
 	default:
 		keys, err = unlock(ctx, b, p.Env, a, o.Key, nil)
 		var none *KeyError
@@ -189,7 +191,7 @@ func absolute(env account.Env, url string) string {
 	return filepath.Join(env.Dir, url)
 }
 
-// Remove forgets a remote: what is there stays there, and the account keeps the key.
+// Remove forgets a remote: what is there stays there, and the account keeps the key. It waits for a push and a pull. Error: *account.BusyError.
 func Remove(ctx context.Context, p *project.Project, name string) (*Remote, error) {
 	if err := p.Writing(ctx); err != nil {
 		return nil, err
@@ -203,6 +205,11 @@ func Remove(ctx context.Context, p *project.Project, name string) (*Remote, erro
 		return nil, err
 	}
 	defer lock.Release()
+	pull, err := r.lockPull(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer pull.Release()
 	if err := change(ctx, p, func(all map[string]Config) { delete(all, name) }); err != nil {
 		return nil, err
 	}

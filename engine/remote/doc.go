@@ -4,7 +4,8 @@
 //  2. Push sends what the log has got since the last push: the commits with the objects that they need, as one sealed object,
 //     a segment, after larger objects in packs (push.go).
 //  3. Clone makes a store of what a remote has (clone.go, receive.go).
-//  4. Merge makes one object of many small ones (merge.go, merged.go); GC removes what nothing needs, Check asks whether all is there (gc.go,
+//  4. Share puts one checkpoint beside all that, for somebody who does not have the remote's key (share.go).
+//  5. Merge makes one object of many small ones (merge.go, merged.go); GC removes what nothing needs, Check asks whether all is there (gc.go,
 //     check.go), both by a survey of all that is there (survey.go).
 //
 // Each object is written once, under a name that says its length and hash, so that nothing depends on locks, on

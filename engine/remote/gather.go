@@ -78,15 +78,15 @@ func (u *pushing) gather(ctx context.Context) (*gathered, error) {
 // compress them again.
 var manyObjects = 1000
 
-// objects bundles the objects, and sends bundles that are full.
-func (u *pushing) objects(ctx context.Context, g *gathered) error {
-	count := u.p.Counting("push", "object")
+// objects bundles the objects of a project's store, and gives bundles that are full to pack. Beside what s says, the other side has by then what was bundled.
+func (g *gathered) objects(ctx context.Context, p *project.Project, phase string, s *sent, pack func(context.Context, *cas.Bundle, []oid.ID) error) error {
+	count := p.Counting(phase, "object")
 	added := func(ids ...oid.ID) error {
 		for _, id := range ids {
 			if _, ok := g.lacks[id]; ok { // else it is there twice
 				delete(g.lacks, id)
 				g.bundled = append(g.bundled, id)
-				u.sent.bases[[16]byte(id[:])] = true
+				s.bases[[16]byte(id[:])] = true
 			}
 		}
 		if count != nil {
@@ -95,13 +95,13 @@ func (u *pushing) objects(ctx context.Context, g *gathered) error {
 		if g.bundle.Size() < maxObject-maxObject/16 {
 			return ctx.Err()
 		}
-		err := u.pack(ctx, g.bundle, g.bundled)
-		g.bundle, g.bundled = u.p.Store.NewBundle(u.sent.has), nil
+		err := pack(ctx, g.bundle, g.bundled)
+		g.bundle, g.bundled = p.Store.NewBundle(s.has), nil
 		return err
 	}
 	lacks := func(id oid.ID) bool { _, ok := g.lacks[id]; return ok }
 	if len(g.ids) >= manyObjects {
-		err := u.p.Store.WholeBlocks(lacks, func(ids []oid.ID, payload []byte) error {
+		err := p.Store.WholeBlocks(lacks, func(ids []oid.ID, payload []byte) error {
 			g.bundle.AddBlock(payload)
 			return added(ids...)
 		})

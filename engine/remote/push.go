@@ -403,7 +403,7 @@ func (u *pushing) log(ctx context.Context) error {
 		u.m.At = positionText(last)
 		return u.write(markName, u.m)
 	}
-	if err := u.objects(ctx, g); err != nil {
+	if err := g.objects(ctx, u.p, "push", u.sent, u.pack); err != nil {
 		return err
 	}
 	for _, c := range g.commits {

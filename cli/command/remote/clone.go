@@ -2,8 +2,10 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -21,13 +23,15 @@ func NewClone() *app.Command {
 		Short: "bring a project from a remote to this machine",
 		Long: "Makes DIR, with a store that has the checkpoints of the remote. No file of the project\n" +
 			"is written yet: rewind restore last, run there, does that. The clone pushes to the same\n" +
-			"remote. The remote's key is read from --key FILE, from $REWIND_REMOTE_KEY, or from this\n" +
-			"account if it has it. FILE can also be your own key, if rewind remote key add was given\n" +
-			"its public half: a file of age identities, or an ssh key. --passphrase asks for that of\n" +
-			"the remote, or reads it from a file. Where several machines have pushed, each its own,\n" +
-			"the clone has the log that was pushed to last; the others are named, and --log takes one\n" +
-			"of them. A log that was pushed without the key is only taken so: anybody who can write\n" +
-			"to the place can make one. Precious files are only there if they were pushed.",
+			"remote; one of a single checkpoint, as rewind share makes it, has none. The remote's key\n" +
+			"is read from --key FILE (- is standard input), from $REWIND_REMOTE_KEY, or from this\n" +
+			"account if it has it; else you are asked for it. FILE can also be your own key, if rewind\n" +
+			"remote key add was given its public half: a file of age identities, or an ssh key.\n" +
+			"--passphrase asks for that of the remote, or reads it from a file. Where several machines\n" +
+			"have pushed, each its own, the clone has the log that was pushed to last; the others are\n" +
+			"named, and --log takes one of them. A log that was pushed without the key is only taken\n" +
+			"so: anybody who can write to the place can make one. Precious files are only there if\n" +
+			"they were pushed. After an interruption, the same command continues.",
 		Examples: []app.Example{
 			{Line: "rewind clone s3://backups/project project", Does: "the store, then: cd project && rewind restore last --resume"},
 		},
@@ -51,6 +55,16 @@ func NewClone() *app.Command {
 				return err
 			}
 			done, err := remote.Clone(ctx, o)
+			var key *remote.KeyError
+			if errors.As(err, &key) && key.Missing && len(key.For) == 0 && o.Key.Ask != nil && o.Key.Text == "" {
+				text, aerr := o.Key.Ask("Key (AGE-SECRET-KEY-…): ")
+				if aerr != nil {
+					return aerr
+				}
+				if o.Key.Text = strings.TrimSpace(string(text)); o.Key.Text != "" {
+					done, err = remote.Clone(ctx, o)
+				}
+			}
 			if err != nil {
 				return err
 			}
@@ -66,7 +80,8 @@ func NewClone() *app.Command {
 type clonedView struct {
 	Root        string    `json:"root"`
 	Machine     string    `json:"machine"`
-	From        string    `json:"from"` // the project's directory there
+	From        string    `json:"from"`  // the project's directory there
+	Share       bool      `json:"share"` // it is one checkpoint that was shared, and has no remote
 	Checkpoints int       `json:"checkpoints"`
 	Bytes       int64     `json:"bytes"`
 	Requests    int       `json:"requests"`
@@ -86,7 +101,7 @@ func reportCloned(c *app.Call, done *remote.Cloned, dir string) error {
 		from = ""
 	}
 	if c.JSON {
-		return c.Out.Document(clonedView{app.ViewPath(dir).Path, done.Machine, app.ViewPath(from).Path, done.Checkpoints, done.Bytes, done.Requests, append([]string{}, done.Torn...),
+		return c.Out.Document(clonedView{app.ViewPath(dir).Path, done.Machine, app.ViewPath(from).Path, done.Remote == nil, done.Checkpoints, done.Bytes, done.Requests, append([]string{}, done.Torn...),
 			app.Map(done.Others, func(l remote.Log) logView { return logView{l.ID, app.ViewTime(l.Pushed), l.Unsigned} })})
 	}
 	c.Out.Summary("Cloned %s of %s on %s into %s.", app.Plural(done.Checkpoints, "checkpoint", "checkpoints"), app.Escape(from),
@@ -103,6 +118,10 @@ func reportCloned(c *app.Call, done *remote.Cloned, dir string) error {
 	}
 	if len(done.Others) > 0 {
 		c.Out.Hint("rewind clone URL DIR --log ID takes one of them")
+	}
+	if done.Remote == nil {
+		c.Out.Hint("cd %s && rewind restore last writes the files; what is saved there is pushed nowhere", app.ShellQuote(dir))
+		return nil
 	}
 	c.Out.Hint("cd %s && rewind restore last --resume writes the files and continues the session", app.ShellQuote(dir))
 	return nil

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +22,10 @@ type keyFlags struct {
 	rewrite    bool
 }
 
-const fromTerminal = "-"
+const (
+	fromTerminal = "-"     // also standard input
+	maxKeyFile   = 1 << 20 // bytes that are read of it
+)
 
 func (k *keyFlags) addTo(f *pflag.FlagSet, file, passphrase string) {
 	f.StringVar(&k.file, "key", "", file)
@@ -34,7 +38,15 @@ func (k keyFlags) given(c *app.Call) (g remote.GivenKey, err error) {
 	if c.Out.Interactive() {
 		g.Ask = c.Out.AskSecret
 	}
-	if k.file != "" {
+	if k.file == fromTerminal {
+		data, err := io.ReadAll(io.LimitReader(c.Out.Stdin, maxKeyFile))
+		if err != nil {
+			return g, err
+		}
+		if g.Text = strings.TrimSpace(string(data)); g.Text == "" {
+			return g, &app.UsageError{Msg: "there is no key on standard input", Hint: "--key FILE reads it from a file"}
+		}
+	} else if k.file != "" {
 		g.File = inDir(c, k.file)
 		data, err := os.ReadFile(g.File)
 		if err != nil {
