@@ -20,8 +20,12 @@ type PulledView struct {
 
 // ViewPulled is its view.
 func ViewPulled(p *project.Project, l project.PulledLog) PulledView {
+	return viewPulled(l, IsAhead(p, l))
+}
+
+func viewPulled(l project.PulledLog, ahead bool) PulledView {
 	from, _ := strconv.Unquote(l.Root)
-	v := PulledView{Name: l.Name, Remote: l.Remote, Machine: l.Machine, From: app.ViewPath(from).Path, Checkpoints: l.Newer, Ahead: IsAhead(p, l)}
+	v := PulledView{Name: l.Name, Remote: l.Remote, Machine: l.Machine, From: app.ViewPath(from).Path, Checkpoints: l.Newer, Ahead: ahead}
 	if !l.Newest.IsZero() {
 		v.Newest = new(app.ViewTime(l.Newest))
 	}

@@ -44,6 +44,7 @@ type StatusView struct {
 	LastHookError string               `json:"last_hook_error"`
 	Outsiders     []outsiderView       `json:"sessions_captured_elsewhere"`
 	Remotes       []RemoteView         `json:"remotes"`
+	Pulled        []PulledView         `json:"pulled"`      // of other machines
 	Gone          int                  `json:"gone_stores"` // of deleted projects
 	GoneBytes     int64                `json:"gone_bytes"`
 	Stats         *StatsView           `json:"stats,omitempty"` // with -v
@@ -142,6 +143,7 @@ func ViewStatus(st *status.Status, set *settings.Settings) StatusView {
 		NotCovered: rows.ViewProblems(st.NotCovered), Coverage: rows.ViewProblems(st.NotCovered), Precious: st.Precious, Orphans: append([]string{}, st.Orphans...), LastHookError: HookErrorText(st.LastHookError),
 		Outsiders: viewOutsiders(st.Outsiders), Remotes: app.Map(st.Remotes, ViewRemote), Gone: len(st.Gone), GoneBytes: stores.Bytes(st.Gone),
 	}
+	v.Pulled = app.Map(st.Pulled, func(l project.PulledLog) PulledView { return viewPulled(l, st.Ahead[l.Name]) })
 	if st.Last != nil {
 		last := rows.ViewCheckpoint(*st.Last)
 		v.Last = &last

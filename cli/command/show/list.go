@@ -185,7 +185,20 @@ func runList(ctx context.Context, c *app.Call, o listFlags) error {
 	if o.oneline {
 		return c.Page(ctx, func() { listOneline(c.Out, l.rows) })
 	}
-	return l.print(ctx)
+	if err := l.print(ctx); err != nil || l.filtered || p.Of() != "" {
+		return err
+	}
+	return hintPulled(c, p)
+}
+
+// hintPulled says how to list what was pulled of other machines.
+func hintPulled(c *app.Call, p *project.Project) error {
+	all, err := p.Pulled()
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	c.Out.Hint("pulled of other machines: %s", strings.Join(app.Map(all, func(l project.PulledLog) string { return "rewind list " + l.Name + "/" }), ", "))
+	return nil
 }
 
 // most is how many rows are shown at most; 0: all.

@@ -103,6 +103,8 @@ export function Health({ project, news }) {
       <dt>Size on disk</dt><dd>${size(s.bytes || 0)}</dd>
       <dt>Mirror</dt><dd>${s.second_name ? "yes: the store survives git clean -fdx" : html`no: <${Text} of=${s.second_name_reason} />`}</dd>
       <dt>Agents</dt><dd><${Text} of=${v.answer.agents} /></dd>
+      ${s.remotes.map((r) => html`<dt>Remote <${Text} of=${r.remote} /></dt><dd>${r.pending ? "not pushed: " + count(r.pending, "checkpoint", "checkpoints") : "everything is pushed"}${r.failed && html`; the last push failed: <${Text} of=${r.failed} />`}</dd>`)}
+      ${s.pulled.map((l) => html`<dt>Pulled of <${Text} of=${l.name} /></dt><dd>${count(l.checkpoints, "checkpoint", "checkpoints")}: rewind list <${Text} of=${l.name} />/${l.ahead && html`; it continues from where this store is: rewind restore <${Text} of=${l.name} />/last`}</dd>`)}
       <dt>Last hook error</dt><dd>${s.last_hook_error ? html`<${Text} of=${s.last_hook_error} />` : "none"}</dd>
     </dl>
     ${missing.length > 0 && html`<h3>Not in the newest checkpoint</h3>
