@@ -74,7 +74,7 @@ func explainStore(err error, f *Failure) bool {
 			id := ShortStore(notInit.History[0].ID)
 			f.Hint = "rewind init --adopt " + id + " brings the newest history here; rewind init starts a new one"
 			if names, err := os.ReadDir(notInit.Root); err == nil && len(names) == 0 {
-				f.Hint = "rewind rescue " + id + " . brings the project back: files, git and history"
+				f.Hint = "rewind init --adopt " + id + " brings the newest history here, and rewind rescue " + id + " . the files and git, too, if that directory is gone; rewind init starts a new one"
 			}
 		}
 	case errors.As(err, &noStore):
