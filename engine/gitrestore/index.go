@@ -160,6 +160,7 @@ func (p *planner) keepIndexes() error {
 		if err != nil {
 			return err
 		}
+		then = onePerPath(then)
 		as := "refs/heads/rewind/" + p.label + "/" + what
 		lost, parent, err := p.lostOf(then, gitrepo.Open(saved, p.source.Dir), as)
 		if err != nil {
@@ -272,18 +273,26 @@ func (p *planner) lostOf(then []staged, saved gitrepo.Repo, as string) (lost []s
 	return lost, parent, nil
 }
 
+// onePerPath picks, of a conflict, what was ours: a tree has one entry of a name. The others are of commits.
+func onePerPath(list []staged) (one []staged) {
+	taken := map[string]bool{}
+	for _, stage := range []string{"0", "2", "3", "1"} {
+		for _, e := range list {
+			if e.stage == stage && !taken[e.path] {
+				taken[e.path] = true
+				one = append(one, e)
+			}
+		}
+	}
+	return one
+}
+
 // applyKept makes the commits of indexes, and gives them their names.
 func (p *Plan) applyKept(ctx context.Context, w *work, r *Result) error {
 	for _, k := range p.kept {
 		var input strings.Builder
-		taken := map[string]bool{}
-		for _, stage := range []string{"0", "2", "3", "1"} { // of a conflict, what was ours
-			for _, e := range k.entries {
-				if e.stage == stage && !taken[e.path] {
-					taken[e.path] = true
-					fmt.Fprintf(&input, "%s %s 0\t%s\x00", e.mode, e.id, e.path)
-				}
-			}
+		for _, e := range k.entries {
+			fmt.Fprintf(&input, "%s %s 0\t%s\x00", e.mode, e.id, e.path)
 		}
 		g := p.repository(false)
 		g.Index = w.temp()

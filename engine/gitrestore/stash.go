@@ -31,6 +31,10 @@ func (p *planner) planStash(was, is []logEntry, kinds map[string]string) {
 	has := func(list []logEntry, id string) bool {
 		return slices.ContainsFunc(list, func(e logEntry) bool { return e.id == id })
 	}
+	newest := p.now.refs[stashRef].ID
+	if n := len(was) - 1; n >= 0 && was[n] == unlogged(newest) && slices.Equal(was[:n], is) {
+		return // then as now, the reference names what the reflog does not have
+	}
 	list, returns := []logEntry{}, false
 	for _, e := range was {
 		there := has(is, e.id)
@@ -56,7 +60,6 @@ func (p *planner) planStash(was, is []logEntry, kinds map[string]string) {
 			list = append(list, e)
 		}
 	}
-	newest := p.now.refs[stashRef].ID
 	if newest != "" && p.Mode == Missing && !has(list, newest) {
 		list = append(list, unlogged(newest))
 	}
