@@ -246,7 +246,7 @@ func (p *planner) plan(saved gitrepo.Repo) (err error) {
 	if err != nil {
 		return err
 	}
-	kinds, err := p.kindsOf(d, wasStash, logs, own)
+	kinds, err := p.kindsOf(d, slices.Concat(wasStash, isStash), logs, own)
 	if err != nil {
 		return err
 	}
@@ -343,7 +343,7 @@ func (p *planner) kindsOf(d differing, stash []logEntry, logs []savedLog, own []
 		ask[t.id] = true
 	}
 	for _, e := range stash {
-		ask[e.id] = true
+		ask[e.old], ask[e.id] = true, true
 	}
 	for _, l := range logs {
 		for e := range l.lacking {

@@ -74,6 +74,10 @@ func (p *planner) planStash(was, is []logEntry, kinds map[string]string) {
 	case len(list) == 0 && newest != "":
 		p.rest = append(p.rest, refChange{name: stashRef, old: newest})
 	case returns || p.Mode == Exact && len(list) > 0 && !slices.EqualFunc(list, is, same):
+		before := list[0].old // reflog expire leaves the first entry with the id of one that has gone
 		p.stash = chained(list)
+		if kinds[before] != "" {
+			p.stash[0].old, p.wanted = before, append(p.wanted, before)
+		}
 	}
 }
