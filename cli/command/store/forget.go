@@ -139,7 +139,11 @@ func forgetText(ctx context.Context, c *app.Call, f forgetFlags) error {
 		} else {
 			c.Out.Summary("%s %s in %s.", verb, app.Plural(done.Texts, "occurrence", "occurrences"), app.Plural(done.Checkpoints, "checkpoint", "checkpoints"))
 		}
-		c.Out.Hint("the captured files were not searched: rewind grep finds those that contain it, and rewind forget -- path… removes them")
+		git := ""
+		if account.Exists(filepath.Join(p.Root(), ".git")) {
+			git = "; what is committed stays in git"
+		}
+		c.Out.Hint("the captured files were not searched: rewind grep finds those that contain it, and rewind forget -- path… removes them%s", git)
 	})
 }
 
