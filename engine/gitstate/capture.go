@@ -40,7 +40,7 @@ const maxFile = 256 << 20
 
 // outside are the names in a git directory that are no part of its state: objects are held, and what else is large is
 // derived or comes from elsewhere.
-var outside = []string{"objects", "lfs", "annex", "modules", "fsmonitor--daemon*", "gc.pid", "index", "index.lock"}
+var outside = []string{"objects", "lfs", "annex", "modules", "fsmonitor--daemon*", "gc.pid", "index", "index.lock", "rewind-remains", "rewind-restore-*"}
 
 // Place says where the repository of a captured state was. Paths are quoted as Go does, so that any byte survives, and
 // relative to the project's root where they lie below it.

@@ -105,11 +105,9 @@ func isOurRepository(root string, t gitrestore.Target) error {
 	}
 	around := t.WorkTree == root || strings.HasPrefix(root, strings.TrimSuffix(t.WorkTree, string(filepath.Separator))+string(filepath.Separator))
 	dotGit := filepath.Join(t.WorkTree, ".git")
-	_, err := os.Lstat(dotGit)
-	gone := errors.Is(err, fs.ErrNotExist)
 	switch {
-	case around && gone && t.GitDir == t.CommonDir && t.CommonDir == dotGit:
-		return nil // the directory is gone, and comes back in its place
+	case around && t.GitDir == t.CommonDir && t.CommonDir == dotGit && !gitrepo.IsGitDir(dotGit):
+		return nil // the directory is gone, or what is left is no repository: it comes back in its place
 	case around && t.GitDir != t.CommonDir && namesWorktree(t, dotGit):
 		return nil
 	}
