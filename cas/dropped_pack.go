@@ -146,20 +146,15 @@ func (s *Store) describe(n pack.Name) (droppedPack, error) {
 	return d, err
 }
 
-// Elsewhere counts the dropped files that, as far as the list knows, still have a name outside of the store and its mirror:
-// swept are those that gc dropped since the last purge, purged those that must not come back.
-func (s *Store) Elsewhere() (swept, purged int, err error) {
+// Elsewhere counts the dropped files that, as far as the list knows, still have a name outside of the store and its mirror.
+func (s *Store) Elsewhere() (files int, err error) {
 	list, err := s.droppedIn(s.o.Dir)
 	for _, d := range list {
-		switch {
-		case d.elsewhere <= 0:
-		case d.forgotten:
-			purged++
-		default:
-			swept++
+		if d.elsewhere > 0 {
+			files++
 		}
 	}
-	return swept, purged, err
+	return files, err
 }
 
 // unlinked tells the list that another name of a file is gone.

@@ -49,8 +49,8 @@ type Forgotten struct {
 	// are Suspect in which a forget is not finished.
 	Others []stores.Relative
 	// Elsewhere is how many files that may hold it have names outside of the store and its mirror: in another account's mirror,
-	// which drops them the next time that account uses the store, or in a copy made of hard links. Where nothing was found,
-	// an earlier forget may have removed it: all files count then that were ever removed.
+	// which drops them the next time that account uses the store, or in a copy made of hard links. A file that was removed
+	// earlier, for something else, may have held it, too: all files count that were ever removed.
 	Elsewhere int
 	// Copies are copies of packs that lay beside them, and were removed; Strays what else is in the store's directory that is
 	// not the store's: it was not searched.
@@ -207,10 +207,6 @@ func forgetting(ctx context.Context, p *project.Project) (unlock func(), err err
 // purge leaves no byte in the store of what the log does not need any more.
 func (f *Forgotten) purge(ctx context.Context, p *project.Project, o GCOptions) error {
 	o.purge, o.wait = true, min(forgetWait, p.Patience())
-	_, before, err := p.Store.Elsewhere()
-	if err != nil {
-		return p.Classify(err)
-	}
 	collected, err := collect(ctx, p, o)
 	switch {
 	case err != nil && (ctx.Err() != nil || o.Checkpoint != manifest.CheckpointID{} || project.IsDamage(p.Classify(err))):
@@ -252,10 +248,7 @@ func (f *Forgotten) purge(ctx context.Context, p *project.Project, o GCOptions) 
 	if f.Remotes, err = remote.Holding(p); err != nil {
 		return err
 	}
-	swept, purged, err := p.Store.Elsewhere()
-	if f.Elsewhere = swept + purged; f.Found() {
-		f.Elsewhere -= min(before, purged) // of something else
-	}
+	f.Elsewhere, err = p.Store.Elsewhere()
 	return p.Classify(err)
 }
 

@@ -281,11 +281,7 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 			return fmt.Sprintf("not all of checkpoint %s could be searched, since the store has lost a part of it", rows.Called(c, k))
 		})
 		if done.Elsewhere > 0 {
-			files := app.Plural(done.Elsewhere, "removed file is", "removed files are")
-			if done.Found() {
-				files = app.Plural(done.Elsewhere, "file with the removed bytes is", "files with the removed bytes are")
-			}
-			c.Out.Warn("%s also linked outside of this store and its mirror", files)
+			c.Out.Warn("%s also linked outside of this store and its mirror", app.Plural(done.Elsewhere, "removed file that may contain it is", "removed files that may contain it are"))
 			c.Out.Hint("another account's mirror loses them with that account's next save, hook or list in this project; a copy made with hard links keeps them")
 		}
 		app.WarnEach(c.Out, done.Left, app.InJSON, func(path string) string {
