@@ -20,6 +20,7 @@ type Return struct {
 	// Rewritten: the log was written anew in the mirror since, by a sweep or a purge. What is in
 	// the objects directory has packs that were dropped.
 	Rewritten bool
+	Beside    bool // nothing comes back: those packs were put beside the ones that replaced them
 }
 
 // CatchUp brings a store forward that is behind the mirror, or has packs that are lost or damaged and whole in the mirror, and

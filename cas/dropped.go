@@ -14,7 +14,8 @@ import (
 // droppedName is the file that lists every pack that was unlinked on purpose. Each
 // account that uses a store has a mirror of its own, and can unlink only in that one. The list
 // tells the other accounts' mirrors, whenever they look, which of their packs are not lost but dropped.
-// A copy of it is in the mirror, for a store that has to be rebuilt.
+// A copy of it is in the mirror, for a store that has to be rebuilt, or whose list somebody replaced by an older one. It is a
+// file of its own: cp writes into the file that is there.
 //
 // A line is the name of a pack. The number of a log pack is used again where an older state was put in the store's place, so
 // a line behind the name tells which pack it was: see droppedPack.
@@ -28,7 +29,12 @@ func (s *Store) droppedIn(dir string) ([]droppedPack, error) {
 	return s.readDropped(filepath.Join(dir, droppedName))
 }
 
-func (s *Store) readDropped(file string) (packs []droppedPack, err error) {
+func (s *Store) readDropped(file string) ([]droppedPack, error) {
+	text, err := s.droppedText(file)
+	return parseDropped(string(text)), err
+}
+
+func (s *Store) droppedText(file string) ([]byte, error) {
 	f, err := s.fs.OpenFile(file, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, ignoreMissing(err)
@@ -42,7 +48,14 @@ func (s *Store) readDropped(file string) (packs []droppedPack, err error) {
 	if ok, err := pack.ReadFull(f, buf, 0); !ok || err != nil {
 		return nil, err
 	}
-	return parseDropped(string(buf)), nil
+	return buf, nil
+}
+
+// knowsDropped reports whether the list in the mirror has the text of the store's.
+func (s *Store) knowsDropped(mirror string) (bool, error) {
+	ours, err := s.droppedText(filepath.Join(s.o.Dir, droppedName))
+	theirs, merr := s.droppedText(filepath.Join(mirror, droppedName))
+	return bytes.Equal(ours, theirs), errors.Join(err, merr)
 }
 
 // changeDropped puts another list in the place of the list, which is durable when this returns.
@@ -105,11 +118,6 @@ func (s *Store) addMirrored(list []droppedPack) ([]droppedPack, error) {
 	if mirror == "" {
 		return list, err
 	}
-	a, aerr := s.fs.Lstat(filepath.Join(s.o.Dir, droppedName))
-	b, berr := s.fs.Lstat(filepath.Join(mirror, droppedName))
-	if aerr == nil && berr == nil && sameFile(a, b) {
-		return list, nil
-	}
 	more, err := s.droppedIn(mirror)
 	if err != nil {
 		return nil, err
@@ -126,7 +134,7 @@ func (s *Store) addMirrored(list []droppedPack) ([]droppedPack, error) {
 	return list, nil
 }
 
-// mirrorDropped links the list into the mirror.
+// mirrorDropped copies the list into the mirror. If that fails, the next writer tries again.
 func (s *Store) mirrorDropped() error {
 	mirror, err := s.ownMirror()
 	if mirror == "" {
@@ -137,17 +145,13 @@ func (s *Store) mirrorDropped() error {
 	if err != nil {
 		return ignoreMissing(err)
 	}
-	if b, err := s.fs.Lstat(second); err == nil && sameFile(a, b) {
-		return nil
-	}
-	tmp := second + tmpSuffix
-	if err := ignoreMissing(s.fs.Remove(tmp)); err != nil {
+	b, err := s.fs.Lstat(second)
+	linked := err == nil && sameFile(a, b) // by an earlier version
+	if known, err := s.knowsDropped(mirror); known && !linked || err != nil {
 		return err
 	}
-	if err := s.fs.Link(first, tmp); err != nil {
-		return nil // on another file system there is no mirror either
-	}
-	return s.fs.Rename(tmp, second)
+	_ = s.copyFile(first, second)
+	return nil
 }
 
 // dropStale unlinks packs in the mirror that were dropped while another account used the store.
@@ -183,18 +187,17 @@ func (s *Store) dropStale(packs []pack.Name) error {
 	}), s.noteDropped(nil, false))
 }
 
-// obeyDropped is dropStale for writers: one stat shows whether the mirror has applied the current list.
+// obeyDropped is dropStale for writers: the list in the mirror shows whether that has applied the current one.
 func (s *Store) obeyDropped() error {
 	mirror, err := s.ownMirror()
 	if mirror == "" {
 		return err
 	}
-	list, err := s.fs.Lstat(filepath.Join(s.o.Dir, droppedName))
-	if err != nil {
+	if _, err := s.fs.Lstat(filepath.Join(s.o.Dir, droppedName)); err != nil {
 		return ignoreMissing(err)
 	}
-	if known, err := s.fs.Lstat(filepath.Join(mirror, droppedName)); err == nil && sameFile(list, known) {
-		return nil
+	if known, err := s.knowsDropped(mirror); known || err != nil {
+		return err
 	}
 	_, stale, err := s.onlyInMirror()
 	if err != nil || len(stale) > 0 && s.Diverged() {

@@ -127,6 +127,43 @@ func (s *Store) Older() (branches []*Branch, err error) {
 	return branches, nil
 }
 
+// TellOlder calls Options.Returning if somebody put replaced log packs beside those that replaced them, as where a backup is
+// copied over a store. Those that a waiting sweep leaves are in the mirror, too, and the list does not name them.
+func (s *Store) TellOlder() error {
+	packs, err := s.older()
+	if err != nil || len(packs) == 0 || s.o.ReadOnly || s.o.Returning == nil || s.purging() {
+		return err
+	}
+	names, err := s.names()
+	if err != nil {
+		return err
+	}
+	list, err := s.droppedIn(s.o.Dir)
+	if err != nil {
+		return err
+	}
+	mirror, err := s.ownMirror()
+	if err != nil {
+		return err
+	}
+	for _, n := range packs {
+		part, err := s.droppedPart(s.o.Dir, n, list)
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		if !part.all && (mirror == "" || !s.hasName(mirror, names[0]) || s.hasName(mirror, n)) {
+			continue
+		}
+		if mirror != "" {
+			if err := s.keepDropped(); err != nil {
+				return err
+			}
+		}
+		return s.o.Returning(Return{Rewritten: true, Beside: true})
+	}
+	return nil
+}
+
 // olderDroppedName is the mirror's list of dropped packs from when its log came back over an older state: it tells what of
 // that state the mirror had known, and dropped. The list of the store does not name packs that the store has.
 const olderDroppedName = "dropped-older"

@@ -65,6 +65,9 @@ func joinOlder(ctx context.Context, p *project.Project) (text string, err error)
 		return "", err
 	}
 	defer release()
+	if err := p.Store.TellOlder(); err != nil {
+		return "", err
+	}
 	branches, err := p.Store.Older()
 	all := &branchOf{}
 	for _, branch := range branches {

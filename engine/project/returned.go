@@ -116,6 +116,7 @@ type returnedNote struct {
 	Older     bool     `json:"older,omitempty"`     // packs were of an older state
 	Empty     bool     `json:"empty,omitempty"`     // the log was gone
 	Rewritten bool     `json:"rewritten,omitempty"` // the log was written anew since
+	Beside    bool     `json:"beside,omitempty"`    // packs of an older state were put beside those of the store
 	Living    []string `json:"living,omitempty"`    // checkpoints before, where Rewritten
 }
 
@@ -126,7 +127,8 @@ func (p *Project) noteReturn(r cas.Return) error {
 	file := filepath.Join(p.at.Store, ReturnedName)
 	n := readReturned(file) // no command has shown what came back before
 	n.Damaged = n.Damaged || r.Damaged
-	n.Older = n.Older || !r.Damaged && !r.Empty
+	n.Older = n.Older || !r.Damaged && !r.Empty && !r.Beside
+	n.Beside = n.Beside || r.Beside
 	n.Empty, n.Rewritten = n.Empty || r.Empty, n.Rewritten || r.Rewritten
 	if r.Rewritten {
 		said, err := manifest.Replay(context.Background(), p.Log(), 1, manifest.Skip)
@@ -191,6 +193,9 @@ func (p *Project) returnedNotice(n returnedNote) string {
 		return fmt.Sprintf("packs of the store of %s were missing and have been restored from the mirror", p.at.Root)
 	}
 	text := fmt.Sprintf("the store of %s was replaced by an older state of it: what was saved since has been restored from the mirror", p.at.Root)
+	if n.Beside && !n.Older {
+		text = fmt.Sprintf("the store of %s has packs of an older state of it beside its own, as where a backup was copied over it", p.at.Root)
+	}
 	if !n.Rewritten {
 		return text
 	}
