@@ -2,6 +2,7 @@ package revert
 
 import (
 	"context"
+	"slices"
 
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/conversation"
@@ -118,7 +119,7 @@ func Revert(ctx context.Context, p *project.Project, o Options) (*Reverted, erro
 	ro := restore.Options{Paths: o.Paths, DryRun: o.DryRun, By: o.By, Args: o.Args, Expect: o.Expect, Half: conversation.CodeOnly}
 	if o.Confirm != nil {
 		ro.Confirm = func(r *restore.Restored) (bool, error) {
-			out.Restored = r
+			out.done(r)
 			return o.Confirm(out)
 		}
 	}
@@ -135,8 +136,25 @@ func Revert(ctx context.Context, p *project.Project, o Options) (*Reverted, erro
 	if err != nil {
 		return nil, err
 	}
-	out.Restored = done
+	out.done(done)
 	return out, nil
+}
+
+// done takes what became of the files: of what commands changed by themselves, paths that were left alone did not go.
+func (r *Reverted) done(files *restore.Restored) {
+	r.Restored = files
+	goes := map[string]bool{}
+	for _, path := range slices.Concat(files.Create, files.Replace, files.Delete, files.Mode) {
+		goes[path] = true
+	}
+	var shell []ShellWork
+	for _, s := range r.Shell {
+		s.Paths = slices.DeleteFunc(slices.Clone(s.Paths), func(path string) bool { return !goes[path] })
+		if len(s.Paths) > 0 {
+			shell = append(shell, s)
+		}
+	}
+	r.Shell = shell
 }
 
 // notice is what the notice of a revert has beside its files.
