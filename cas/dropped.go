@@ -134,7 +134,8 @@ func (s *Store) addMirrored(list []droppedPack) ([]droppedPack, error) {
 	return list, nil
 }
 
-// mirrorDropped copies the list into the mirror. If that fails, the next writer tries again.
+// mirrorDropped copies the list into the mirror. A mirror that has no space, or is read-only, gets it from the next writer;
+// what is in the way of the copy is an error.
 func (s *Store) mirrorDropped() error {
 	mirror, err := s.ownMirror()
 	if mirror == "" {
@@ -148,6 +149,9 @@ func (s *Store) mirrorDropped() error {
 	b, err := s.fs.Lstat(second)
 	linked := err == nil && sameFile(a, b) // by an earlier version
 	if known, err := s.knowsDropped(mirror); known && !linked || err != nil {
+		return err
+	}
+	if err := ignoreMissing(s.fs.Remove(second + tmpSuffix)); err != nil {
 		return err
 	}
 	_ = s.copyFile(first, second)
