@@ -85,15 +85,15 @@ func runWorker(words []string, env account.Env) {
 	var root string
 	var o hook.WorkOptions
 	var agent hookio.Agent
-	var push, hurry bool
+	var push string
 	for _, w := range words {
 		switch {
 		case w == "--sweep":
 			o.Sweep = true
 		case w == "--fold":
 			o.Fold = true
-		case w == pushWord, w == hurryWord:
-			push, hurry = true, w == hurryWord
+		case w == pushWord, w == hurryWord, w == askWord:
+			push = w
 		case filepath.IsAbs(w):
 			root = w
 		default:
@@ -116,8 +116,11 @@ func runWorker(words []string, env account.Env) {
 		return // the next hook finds the same, and tells
 	}
 	defer p.Close()
-	if push {
-		_ = remote.Auto(ctx, p, hurry) // it leaves word of a failure for status
+	if push != "" {
+		if push == askWord {
+			_ = remote.Ask(ctx, p) // the next push asks, too
+		}
+		_ = remote.Auto(ctx, p, push == hurryWord) // it leaves word of a failure for status
 		return
 	}
 	if err := hook.Work(ctx, p, o); err != nil { // success says nothing about hooks

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/engine/account"
@@ -159,6 +160,9 @@ func (c *piCall) serve(ctx context.Context) {
 		c.count(ctx)
 	case hookio.PiPrompt:
 		c.inform(ctx)
+	}
+	if text := c.behind(); text != "" {
+		c.notice("warning", "behind", "rewind: "+strings.TrimPrefix(text, "[rewind] Note: "))
 	}
 	if left := c.Project.History; len(left) > 0 { // this call has made the store
 		c.notice("info", "", "rewind: a store was created."+historyNotice(left))

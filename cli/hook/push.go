@@ -6,16 +6,18 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/rewind-cli/rewind/cli/report"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/remote"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// pushWord is that of the detached process that pushes: rewind hook --detached ROOT --push[=hurry].
+// pushWord is that of the detached process that pushes: rewind hook --detached ROOT --push[=hurry|=ask].
 const (
 	pushWord  = "--push"
-	hurryWord = "--push=hurry"
+	hurryWord = "--push=hurry" // it does not wait for more
+	askWord   = "--push=ask"   // before it pushes, it asks whether this machine was put back to an earlier state
 )
 
 // flushTime is how long the end of a turn waits for a push, where the machine may be gone right after it and no setting says otherwise.
@@ -38,13 +40,16 @@ func StartPush(p *project.Project, hurry bool) error {
 	if !remote.Wanted(p) {
 		return nil
 	}
+	if hurry {
+		return startPusher(p, hurryWord)
+	}
+	return startPusher(p, pushWord)
+}
+
+func startPusher(p *project.Project, word string) error {
 	exe, err := os.Executable()
 	if err != nil {
 		return err
-	}
-	word := pushWord
-	if hurry {
-		word = hurryWord
 	}
 	cmd := exec.Command(exe, "hook", workerFlag, p.Root(), word)
 	cmd.Dir = p.StoreDir()
@@ -58,6 +63,9 @@ func StartPush(p *project.Project, hurry bool) error {
 // push has what hooks saved pushed; at the end of a turn it waits for that, as long as the setting says, or where the machine may be gone with it.
 func (h *process) push(ctx context.Context) {
 	kind := h.Event.Kind
+	if h.opensSession() && remote.AskWanted(h.Project) && mayVanish(h.Env) && startPusher(h.Project, askWord) == nil {
+		return
+	}
 	ends := kind == manifest.Stop || kind == manifest.SessionEnd
 	if !ends && !h.Project.Committed.Load() {
 		return
@@ -72,6 +80,22 @@ func (h *process) push(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, min(wait, time.Until(h.start.Add(watchTime-time.Second))))
 	defer cancel()
 	remote.Flush(ctx, h.Project)
+}
+
+// opensSession reports whether a session starts: after a compaction it goes on.
+func (h *process) opensSession() bool {
+	return h.Event.Kind == manifest.SessionStart && h.Event.Source != "compact"
+}
+
+// behind says that the project was put back to an earlier state than what was pushed from it, where a session starts or goes on; "": it is not known to be so.
+func (h *process) behind() string {
+	if !h.opensSession() && h.Event.Kind != manifest.Prompt {
+		return ""
+	}
+	for _, l := range remote.Laters(h.Project) {
+		return "[rewind] Note: " + report.LaterText(l) + "."
+	}
+	return ""
 }
 
 // mayVanish reports whether this looks like a sandbox, which can be stopped with the agent: it has no terminal, or a variable of one.

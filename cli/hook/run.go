@@ -31,7 +31,8 @@ type process struct {
 
 	command runCommandLine
 
-	completing bool // a detached process looks at the agent's registration
+	news       string // for the person, once in a session, and for the model
+	completing bool   // a detached process looks at the agent's registration
 
 	opened  atomic.Bool // for await: the project was found, or there is none
 	patient atomic.Bool // for await: a person waits for what takes as long as it takes
@@ -53,6 +54,9 @@ func (h *process) run(ctx context.Context) hookio.Response {
 	text, err := h.Notice(ctx, h.late.Load)
 	if err != nil {
 		h.Project.NoteHookError(err)
+	}
+	if news := h.news; news != "" && h.Project.Settings().Notice && h.TellOnce(ctx, "behind, for the model") {
+		text = strings.TrimPrefix(text+"\n\n"+news, "\n\n")
 	}
 	if text != "" {
 		r = r.Inform(h.event, text)
@@ -121,6 +125,9 @@ func (h *process) respond(ctx context.Context) hookio.Response {
 	}
 	if found := h.Project.Notices(); len(found) > 0 { // what this hook has mended
 		return h.tell(ctx, "mended", "[rewind] Note: "+strings.Join(found, "; ")+".")
+	}
+	if h.news = h.behind(); h.news != "" {
+		return h.tell(ctx, "behind", h.news)
 	}
 	return hookio.Response{}
 }

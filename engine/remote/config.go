@@ -85,7 +85,9 @@ type mark struct {
 	// Packs are there and in no segment yet: stamps.
 	Packs []string  `json:"packs,omitempty"`
 	Time  time.Time `json:"time"` // of the last push
-	Boot  time.Time `json:"boot"` // when the system was started, then
+	Boot  time.Time `json:"boot"` // when the machine, or the container, was started, as it was known then
+	// Machine is the name under which the writer's first segment was pushed.
+	Machine string `json:"machine,omitempty"`
 }
 
 // NoRemoteError: the project has no remote of that name.

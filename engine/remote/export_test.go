@@ -59,3 +59,6 @@ func HeldBy(b bucket.Bucket) (held []string, err error) {
 
 // Settle is how long Rotate waits for others.
 var Settle = &settle
+
+// FirstProcess is how long after the system the container was started.
+var FirstProcess = &firstProcess

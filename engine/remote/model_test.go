@@ -32,8 +32,11 @@ type machine struct {
 	now  *time.Time
 }
 
+// booted is when all machines were started.
+var booted = func() time.Time { return time.Unix(1_700_000_000, 0) }
+
 func (m *machine) env() account.Env {
-	return account.Env{Home: m.home, Dir: m.dir, Now: func() time.Time { return *m.now }, Booted: func() time.Time { return time.Unix(1_700_000_000, 0) },
+	return account.Env{Home: m.home, Dir: m.dir, Now: func() time.Time { return *m.now }, Booted: booted,
 		Getenv: func(name string) string { return map[string]string{"HOME": m.home}[name] }}
 }
 

@@ -19,6 +19,7 @@ type Pending struct {
 type State struct {
 	*Remote
 	Pending Pending
+	Later   *Later   // nil: none is known
 	Failure *Failure // of the last push; nil where it came through
 }
 
@@ -33,7 +34,7 @@ func States(p *project.Project) (all []State, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, State{r, d, r.Failure()})
+		all = append(all, State{r, d, r.later(), r.Failure()})
 	}
 	return all, nil
 }

@@ -69,6 +69,7 @@ type pulling struct {
 	machines map[writerID]machine // that are known
 	have     []project.PulledLog  // of this remote
 	names    map[string]bool      // of the pulled logs of all remotes
+	reserved bool                 // one more of the names is kept for what a push has found
 	noticed  []string             // the logs that earlier pulls have left out
 }
 
@@ -163,7 +164,7 @@ func (u *pulling) pull(ctx context.Context) error {
 		}
 	}
 	slices.SortFunc(u.done.Logs, func(a, b PulledLog) int { return cmp.Compare(a.Name, b.Name) })
-	return u.dropIncoming()
+	return errors.Join(u.dropLater(), u.dropIncoming())
 }
 
 // stillThere asks whether the place is still the remote. Error: *GoneError.
@@ -253,6 +254,9 @@ func (u *pulling) readPulled() (err error) {
 		}
 	}
 	_ = u.read(unsignedName, &u.noticed) // what is torn says nothing
+	if _, name := u.nameOfLater(); name != "" && !u.names[name] {
+		u.names[name], u.reserved = true, true
+	}
 	u.machines = map[writerID]machine{}
 	return u.read(machinesName, &u.machines)
 }

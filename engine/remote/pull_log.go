@@ -131,7 +131,7 @@ func (u *pulling) newLog(ctx context.Context, t tip) (project.PulledLog, error) 
 		return project.PulledLog{}, err
 	}
 	return project.PulledLog{
-		Name: u.freeName(m.Machine), Writer: string(t.end.writer), Machine: m.Machine, Root: m.Root,
+		Name: u.nameFor(t.end.writer, m.Machine), Writer: string(t.end.writer), Machine: m.Machine, Root: m.Root,
 		Remote: u.Name, Dir: filepath.Join(u.dir, project.PulledName, t.end.id()),
 	}, nil
 }
@@ -173,9 +173,19 @@ func (u *pulling) machineOf(ctx context.Context, w writerID) (machine, error) {
 // longestMachine is how many bytes of a machine's name are in that of its log.
 const longestMachine = 40
 
+// nameFor names the log of a writer: as a push has told that it would be, or else after its machine.
+func (u *pulling) nameFor(w writerID, machine string) string {
+	writer, name := u.nameOfLater()
+	if writer != string(w) || u.names[name] && !u.reserved {
+		return freeName(machine, u.names)
+	}
+	u.names[name], u.reserved = true, false
+	return name
+}
+
 // freeName is the name of a machine as references can have it. A second machine of the same name gets a number. It comes
-// from outside.
-func (u *pulling) freeName(name string) string {
+// from outside. It is taken then.
+func freeName(name string, taken map[string]bool) string {
 	name = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-' {
 			return r
@@ -190,10 +200,10 @@ func (u *pulling) freeName(name string) string {
 		name = "machine"
 	}
 	free := name
-	for n := 2; u.names[free]; n++ {
+	for n := 2; taken[free]; n++ {
 		free = fmt.Sprint(name, "-", n)
 	}
-	u.names[free] = true
+	taken[free] = true
 	return free
 }
 

@@ -32,6 +32,8 @@ type Pushed struct {
 	Lost bool
 	// Old is the id of the log that the remote has still, and that was pushed again; "": none.
 	Old string
+	// Later is what was pushed from this store before, and is not in it, where that was found.
+	Later *Later
 	// NewKey says that the remote has got another key since, which this machine uses from now on; OldKey, that it has one that this
 	// account cannot open, so that what was pushed is sealed for the one before.
 	NewKey, OldKey bool
@@ -265,9 +267,7 @@ func (u *pushing) settleWriter(ctx context.Context, resumed bool) error {
 	store := u.p.ID.String()
 	same := u.m.Store == store
 	if same || u.check {
-		now, boot := u.p.Env.Time(), u.p.Env.BootTime()
-		age := now.Sub(u.m.Time)
-		if age >= 0 && age < quiet && boot.Sub(u.m.Boot).Abs() < time.Second && !u.check && !resumed {
+		if !u.check && !resumed && !u.mayBePutBack(u.m) {
 			return u.sameLog()
 		}
 		whole, ahead, err := u.look(ctx)
@@ -283,7 +283,7 @@ func (u *pushing) settleWriter(ctx context.Context, resumed bool) error {
 		}
 	}
 	u.done.Moved = u.m.Seq > 0
-	u.m.Writer, u.m.Store, u.m.First, u.m.Base, u.m.Unmerged = newWriterID(), store, true, "", 0 // it continues the log where this store knows it
+	u.m.Writer, u.m.Store, u.m.First, u.m.Base, u.m.Unmerged, u.m.Machine = newWriterID(), store, true, "", 0, "" // it continues the log where this store knows it
 	return nil
 }
 
@@ -307,6 +307,11 @@ func (u *pushing) look(ctx context.Context) (whole, ahead bool, err error) {
 	for _, all := range in.at.pieces {
 		for _, p := range all {
 			ahead = ahead || p.object.writer == u.m.Writer && p.last > u.m.Seq
+		}
+	}
+	if ahead && u.m.Store == u.p.ID.String() {
+		if err := u.noteLater(objects); err != nil {
+			return false, ahead, err
 		}
 	}
 	if !pushed {
@@ -446,6 +451,7 @@ func (u *pushing) segment(ctx context.Context, g *gathered, n segmentName, then 
 	h := head{Before: u.m.Before, Packs: u.m.Packs}
 	if u.m.First {
 		h.Machine, _ = os.Hostname()
+		u.m.Machine = h.Machine
 		h.Root = strconv.Quote(u.p.Root())
 	}
 	n.parent = noParent
@@ -504,7 +510,7 @@ func (u *pushing) send(ctx context.Context, s spool, sealed []byte) error {
 		}
 	}
 	u.done.Checkpoints += s.Checkpoints
-	s.Mark.Time, s.Mark.Boot = u.p.Env.Time(), u.p.Env.BootTime()
+	s.Mark.Time, s.Mark.Boot = u.p.Env.Time(), u.started()
 	if err := u.write(markName, s.Mark); err != nil {
 		return err
 	}

@@ -290,7 +290,7 @@ func (c *cloning) join(ctx context.Context, o CloneOptions, a about, before stri
 		return m, err
 	}
 	m = mark{Writer: newWriterID(), Store: p.ID.String(), Seq: newest.Seq, Payload: payloadHash(newest),
-		Before: before, First: true, Time: p.Env.Time(), Boot: p.Env.BootTime()}
+		Before: before, First: true, Time: p.Env.Time(), Boot: r.started()}
 	s, err := r.readSent(&m)
 	if err != nil {
 		return m, err

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/report"
 	"github.com/rewind-cli/rewind/engine/remote"
 )
 
@@ -65,6 +66,9 @@ func NewPush() *app.Command {
 			}
 			if done.Moved {
 				c.Out.Warn("the log here is not the one that was pushed before: it is pushed as a log of its own, beside that one")
+			}
+			if done.Later != nil {
+				c.Out.Hint("what was pushed before: %s", report.NextOfLater(*done.Later))
 			}
 			if done.Lost {
 				c.Out.Warn("the remote no longer had what was pushed before, or it was damaged: all of it was pushed again")
