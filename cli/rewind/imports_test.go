@@ -90,7 +90,7 @@ var inEngine = map[string][]string{
 	"engine/rules":        {"cas", "engine/account", "engine/gitrepo", "engine/ignore", "engine/problem", "engine/project", "engine/treeio", "engine/rootfs", "manifest"},
 	"engine/session":      {"cas", "engine/account", "engine/project", "engine/transcript", "manifest"},
 	"engine/conversation": {"cas", "engine/account", "engine/commit", "engine/problem", "engine/project", "engine/session", "engine/transcript", "manifest"},
-	"engine/rescue":       {"engine/account", "engine/conversation", "engine/oplog", "engine/project", "engine/restore", "engine/stores", "manifest"},
+	"engine/rescue":       {"cas", "engine/account", "engine/conversation", "engine/oplog", "engine/project", "engine/restore", "engine/stores", "manifest"},
 	"engine/gitstate":     {"cas", "engine/account", "engine/commit", "engine/gitrepo", "engine/ignore", "engine/project", "engine/scan", "manifest"},
 	"engine/checkpoint": {"cas", "engine/account", "engine/commit", "engine/conversation", "engine/gitrepo", "engine/gitstate", "engine/ignore", "engine/problem", "engine/project", "engine/session", "engine/treeio", "engine/rootfs",
 		"engine/rules", "engine/scan", "engine/window", "manifest"},

@@ -141,6 +141,9 @@ type keptIndex struct {
 	as      string
 }
 
+// keptSuffix ends the name of the branch that keeps the index of a worktree that is no more.
+const keptSuffix = "-index"
+
 // keepIndexes plans to keep what was staged and is nowhere now: of the worktree itself, and of those that are no more.
 func (p *planner) keepIndexes() error {
 	for _, name := range sorted(p.source.Indexes) {
@@ -152,8 +155,8 @@ func (p *planner) keepIndexes() error {
 			if _, err := os.Lstat(filepath.Join(p.target.CommonDir, "worktrees", name)); err == nil || name == "" {
 				continue
 			}
-			what = refComponent(name) + "-index"
-		} else if p.worktree {
+			what = refComponent(name) + keptSuffix
+		} else if p.worktree || p.Mode == Exact {
 			continue // it returns as it was
 		}
 		then, err := p.lsFiles(p.ctx, p.source.Indexes[name])

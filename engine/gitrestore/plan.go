@@ -246,6 +246,9 @@ func (p *planner) plan(saved gitrepo.Repo) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := p.refuseDamaged(); err != nil || len(p.Refusals) > 0 {
+		return err
+	}
 	kinds, err := p.kindsOf(d, slices.Concat(wasStash, isStash), logs, own)
 	if err != nil {
 		return err
@@ -326,6 +329,32 @@ func (p *planner) stashIDs() (ids []string) {
 		ids = append(ids, e.id)
 	}
 	return ids
+}
+
+// refuseDamaged refuses where a reference names an object that the repository lacks and that is held: more may be missing, of
+// which the references say nothing, and all of it comes back only with the whole git directory.
+func (p *planner) refuseDamaged() error {
+	ask := map[string]bool{p.now.head.ID: true}
+	for _, r := range p.now.refs {
+		ask[r.ID] = true
+	}
+	delete(ask, "") // of a symbolic reference
+	there, err := p.kinds(p.ctx, false, sorted(ask))
+	if err != nil {
+		return err
+	}
+	for id := range there {
+		delete(ask, id)
+	}
+	held, err := p.kinds(p.ctx, true, sorted(ask))
+	if err != nil {
+		return err
+	}
+	for _, id := range sorted(held) {
+		p.refuse("Objects of the repository are missing, such as %s. Move %s away, and it is built anew with all that is held.", id, p.target.CommonDir)
+		break
+	}
+	return nil
 }
 
 // kindsOf asks for the kinds of all objects in question.

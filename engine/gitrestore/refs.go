@@ -44,7 +44,8 @@ func (p *planner) compareRefs() (d differing) {
 	}
 	if p.Mode == Exact {
 		for _, name := range sorted(p.now.refs) {
-			if _, was := p.saved.refs[name]; !was && name != stashRef {
+			kept := strings.HasPrefix(name, "refs/heads/rewind/"+p.label+"/") && strings.HasSuffix(name, keptSuffix)
+			if _, was := p.saved.refs[name]; !was && name != stashRef && !kept {
 				d.gone = append(d.gone, name)
 			}
 		}

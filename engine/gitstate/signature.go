@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,10 +21,10 @@ import (
 // resolution is how long after a change a second one can leave the same ctime: docs/RACY.md.
 const resolution = 10 * time.Millisecond
 
-// signature decides without a look at the files that a repository's state is that of the last capture. Git replaces a
-// reference, an index and a reflog that it shortens by renaming a lock file over it, which changes the directory; where
-// it writes in place (the end of a reflog), it has changed a directory before. So the directories are enough, with the
-// few files that people and programs write in place.
+// signature decides without a look at each reference that a repository's state is that of the last capture. Git replaces a
+// reference, and a reflog that it shortens, by renaming a lock file over it, which changes the directory; where
+// it writes in place (the end of a reflog), it has changed a directory before. So of references and reflogs, which can be
+// tens of thousands, the directories are enough; all other files, which editors and programs write in place, are looked at.
 type signature struct {
 	State      oid.ID            `json:"state"`
 	Generation uint64            `json:"generation"` // of the store
@@ -33,15 +34,29 @@ type signature struct {
 	paths      []string          // below the common git directory: "" itself
 }
 
-// inPlace are files that programs other than git write without a rename.
-var inPlace = []string{"config", "HEAD", "packed-refs", "index", "info/exclude", "objects/info/alternates", "shallow", "logs/HEAD", "logs/refs/stash"}
+// also are files that are looked at, and that are not in the tree of a state, or among many.
+var also = []string{"index", "objects/info/alternates", "logs/HEAD", "logs/refs/stash"}
+
+// many reports whether a file is one of those of which there can be tens of thousands.
+func many(path string) bool {
+	if rest, ok := strings.CutPrefix(path, "worktrees/"); ok {
+		_, path, _ = strings.Cut(rest, "/")
+	}
+	return strings.HasPrefix(path, "refs/") || strings.HasPrefix(path, "logs/")
+}
 
 // take makes the signature of what was captured: files is its tree. It stays without a sum, and so fits nothing, where
 // something changed too late to be sure of.
 func (s *signature) take(common string, sink *commit.Tx, files oid.ID) error {
-	s.paths = append([]string{""}, inPlace...)
+	s.paths = append([]string{""}, also...)
+	for name := range s.Indexes {
+		if w, ok := strings.CutPrefix(name, worktreeIndex); ok {
+			s.paths = append(s.paths, "worktrees/"+w+"/index")
+		}
+	}
+	slices.Sort(s.paths)
 	err := manifest.Walk(sink.Load, files, func(path string, e manifest.Entry) error {
-		if e.Kind == manifest.Subdir {
+		if e.Kind == manifest.Subdir || !many(path) {
 			s.paths = append(s.paths, path)
 		}
 		return nil

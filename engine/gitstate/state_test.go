@@ -179,6 +179,8 @@ func TestUnchangedIsNotLookedAt(t *testing.T) {
 		{"a reflog", func() { b.git("reflog", "expire", "--expire=now", "--all") }, true},
 		{"packed references", func() { b.git("pack-refs", "--all") }, true},
 		{"the configuration", func() { b.git("config", "x.y", "z") }, true},
+		{"a hook that is written in place", func() { appendTo(b, "hooks/pre-commit", "echo v1\n") }, true},
+		{"the same hook", func() { appendTo(b, "hooks/pre-commit", "echo v2\n") }, true},
 		{"a worktree", func() { b.git("worktree", "add", "-q", filepath.Join(b.TempDir(), "w")) }, true},
 		{"a detached HEAD", func() { b.git("checkout", "-q", "--detach") }, true},
 		{"nothing more", func() {}, false},
@@ -266,6 +268,21 @@ func TestOddGitDirectories(t *testing.T) {
 	}
 	if target, err := os.Readlink(filepath.Join(dir, "refs", "heads", "link")); err != nil || target != "/etc/passwd" {
 		t.Errorf("%q, %v", target, err)
+	}
+}
+
+// appendTo writes at the end of a file of the git directory.
+func appendTo(b *box, name, text string) {
+	b.Helper()
+	f, err := os.OpenFile(filepath.Join(b.dir, ".git", filepath.FromSlash(name)), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o755)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := f.WriteString(text); err != nil {
+		b.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		b.Fatal(err)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/oplog"
@@ -71,10 +72,18 @@ func Rescue(ctx context.Context, o Options) (*project.Project, *restore.Restored
 		return p, nil, errors.Join(err, &project.NothingError{What: "bring back", Next: "its store has no checkpoint"})
 	}
 	ro := restore.Options{Checkpoint: *newest, Half: conversation.CodeOnly, Args: newest.ID.String()}
-	if !newest.Git.IsZero() {
+	if ro.GitOf, err = newestGit(ctx, p); err != nil {
+		return p, nil, err
+	}
+	if !ro.GitOf.IsZero() {
 		ro.Git = restore.GitLost
 	}
 	done, err := restore.Restore(ctx, p, ro)
+	if refused := (*project.RefusedError)(nil); ro.Git != restore.GitStays && errors.As(err, &refused) {
+		p.Notify("git's own state was not brought back: " + refused.What)
+		ro.Git = restore.GitStays
+		done, err = restore.Restore(ctx, p, ro)
+	}
 	return p, done, err
 }
 
@@ -95,4 +104,19 @@ func newest(ctx context.Context, p *project.Project) (*manifest.Checkpoint, erro
 		return c, err
 	}
 	return then, nil
+}
+
+// newestGit is git's own state as it was last seen, by a checkpoint of any kind or after an operation; zero for none.
+func newestGit(ctx context.Context, p *project.Project) (oid.ID, error) {
+	c, err := p.NewestInLog(ctx, 0, func(c *manifest.Checkpoint) bool { return !c.Git.IsZero() })
+	if err != nil || c == nil {
+		return oid.ID{}, err
+	}
+	ops, err := oplog.Operations(ctx, p, 0)
+	for _, op := range ops {
+		if op.Seq > c.Seq && !op.GitAfter.IsZero() {
+			return op.GitAfter, err
+		}
+	}
+	return c.Git, err
 }

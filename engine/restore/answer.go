@@ -135,8 +135,8 @@ func (r *Run) report(changes []treeio.Change, skips []problem.Problem) *Restored
 		out.NotCaptured = r.saw.outside
 	}
 	out.GitState = r.gitLines()
-	if r.Options.Git != GitExact {
-		out.Git = r.gitMoved(changes)
+	if out.Git = r.gitMoved(changes); r.Options.Git == GitExact || out.Git != nil && out.Git.Gone() && r.git.changes() {
+		out.Git = nil // it comes back
 	}
 	out.Nested = nestedIn(r.Project, changes)
 	if r.before != nil {

@@ -33,6 +33,7 @@ type Options struct {
 	Half       conversation.Half // what is moved; undo-restore and redo-restore take back what was moved
 	Git        GitHalf           // whether git's own state goes along; what takes an operation back takes that back with it
 	GitOnly    bool              // it goes alone
+	GitOf      oid.ID            // the state of git that is meant; zero: the checkpoint's
 	InPlace    bool              // rewrite the session's own transcript, after a backup, instead of forking it
 	Session    *session.Chosen   // whose conversation, where the checkpoint holds none of it; nil: the checkpoint's
 	By         string            // id of the session that asks, "" for none: see LastRestore

@@ -107,10 +107,16 @@ func runRescue(ctx context.Context, c *app.Call, lost []stores.Info) error {
 	})
 }
 
+// storePrefix is how many digits make a number the beginning of a store's id.
+const storePrefix = 4
+
 // lostOne is the project that a number of the list, or the beginning of an id, means.
 func lostOne(c *app.Call, lost []stores.Info, name string) (*stores.Info, error) {
-	if n, err := strconv.Atoi(name); err == nil && n > 0 && n <= len(lost) {
-		return &lost[n-1], nil
+	if n, err := strconv.Atoi(name); err == nil && len(name) < storePrefix {
+		if n > 0 && n <= len(lost) {
+			return &lost[n-1], nil
+		}
+		return nil, app.Hinted(&project.NoStoreError{ID: name}, "rewind rescue lists the projects that can be brought back, with their numbers")
 	}
 	id, err := stores.FindStore(c.Env, name)
 	if err != nil {
