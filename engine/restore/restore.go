@@ -174,6 +174,7 @@ type Run struct {
 
 	move      *conversation.Move        // the conversation on its way, nil for none
 	git       *gitMove                  // git's own state on its way, nil for none
+	nested    string                    // undo: a repository that it left alone; "" for none
 	Notice    notice.Notice             // what only the verb knows of the notice
 	before    *conversation.PromptPlace // where back goes to
 	undone    bool                      // an operation took something away that the target has

@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -57,7 +58,7 @@ func Undo(ctx context.Context, p *project.Project, o Options) (*Restored, error)
 			case err != nil:
 				return nil, err
 			case s == nil && len(steps) == 0:
-				return nil, &project.NothingError{What: UndoVerb, Next: r.gitInstead()}
+				return nil, &project.NothingError{What: UndoVerb, Next: cmp.Or(r.nestedInstead(), r.gitInstead())}
 			case s == nil:
 				return nil, &project.FewStepsError{What: UndoVerb, Have: len(steps)}
 			}
@@ -65,6 +66,14 @@ func Undo(ctx context.Context, p *project.Project, o Options) (*Restored, error)
 		}
 		return r.undoTo(ops, steps, plan)
 	})
+}
+
+// nestedInstead is what to do where only a repository below the project is left to undo; "" where none is.
+func (r *Run) nestedInstead() string {
+	if r.nested == "" {
+		return ""
+	}
+	return "a restore leaves a git repository alone that no checkpoint has: remove it yourself if it is not wanted: " + r.nested
 }
 
 // undoStep is one step of an undo: to a state of the project.
@@ -160,6 +169,11 @@ func (r *Run) stepFromNow(past *past) (*undoStep, *treeio.Plan, error) {
 			return plan, err
 		}
 		none[v] = true
+		for _, s := range plan.Skips {
+			if s.Reason == treeio.ReasonNested && r.nested == "" {
+				r.nested = s.Path
+			}
+		}
 		roots = append(roots, c.Root)
 		return nil, nil
 	}

@@ -174,7 +174,7 @@ func TestUncapturedStays(t *testing.T) {
 			t.Errorf("%s exists: %v", path, !want)
 		}
 	}
-	if !slices.ContainsFunc(out.Skips, func(s problem.Problem) bool { return s.Path == "new/nested" && s.Reason == reasonNested }) {
+	if !slices.ContainsFunc(out.Skips, func(s problem.Problem) bool { return s.Path == "new/nested" && s.Reason == ReasonNested }) {
 		t.Errorf("the nested repository is not named: %v", out.Skips)
 	}
 }

@@ -108,9 +108,11 @@ var (
 	causePrecious = problem.Cause{Code: problem.Precious, Text: "precious: ignored by git, so a restore does not delete it"}
 )
 
+// ReasonNested is why a directory with a repository of its own is left alone.
+const ReasonNested = "a git repository that the checkpoint does not have"
+
 // Reasons for leaving a path alone.
 const (
-	reasonNested     = "a git repository that the checkpoint does not have"
 	reasonHolds      = "the directory contains what no checkpoint has"
 	reasonParent     = "a parent is in the way and was not selected"
 	reasonUnselected = "the directory contains what was not selected"

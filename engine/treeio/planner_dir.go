@@ -99,7 +99,7 @@ func (b *planner) deleteDir(path string, c manifest.Entry, at *diskDir, depth in
 		return nil
 	}
 	if d.HasGit() {
-		b.skip(path, reasonNested, false)
+		b.skip(path, ReasonNested, false)
 		return nil
 	}
 	if cause := b.unseen(path, true); has && !cause.None() {
@@ -176,7 +176,7 @@ func (b *planner) disposable(path string, id oid.ID, d rootfs.Dir, depth int) (p
 		return problem.Cause{}, &manifest.DepthError{Path: path}
 	}
 	if d.HasGit() {
-		return problem.Says(reasonNested), nil
+		return problem.Says(ReasonNested), nil
 	}
 	m, err := loadDir(b.o.Source, id)
 	if err != nil {
