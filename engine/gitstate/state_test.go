@@ -2,6 +2,7 @@ package gitstate_test
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -340,5 +341,27 @@ func TestGCLetsGoOfObjects(t *testing.T) {
 	c := b.save()
 	if c.Git.IsZero() {
 		t.Error("no state")
+	}
+}
+
+// TestHeldObjectsCountOnce: what git has, too, is no space that a store takes.
+func TestHeldObjectsCountOnce(t *testing.T) {
+	b := newBox(t)
+	data := make([]byte, 1<<20)
+	rand.NewChaCha8([32]byte{}).Read(data)
+	b.write("big", string(data))
+	b.git("add", "big")
+	b.git("commit", "-q", "-m", "big")
+	b.save()
+	held := gitstate.HeldDirs(b.p)[0]
+	if n := stores.DiskBytes(filepath.Dir(held)); n < 1<<20 || n > 3<<19 {
+		t.Errorf("the mirror takes %d bytes", n)
+	}
+	b.git("update-ref", "-d", "HEAD")
+	b.git("reflog", "expire", "--expire=now", "--all")
+	b.git("rm", "-q", "--cached", "big")
+	b.git("gc", "-q", "--prune=now")
+	if n := stores.DiskBytes(filepath.Dir(held)); n < 2<<20 {
+		t.Errorf("the mirror takes %d bytes, and has the object alone", n)
 	}
 }

@@ -198,7 +198,7 @@ func inUse(store string) bool {
 	return false
 }
 
-// DiskBytes is what directories take on disk, each file once. "" is none.
+// DiskBytes is what directories take on disk, each file once, without objects of git that git still has, too. "" is none.
 func DiskBytes(dirs ...string) (total int64) {
 	seen := map[[2]uint64]bool{}
 	for _, dir := range dirs {
@@ -215,6 +215,9 @@ func DiskBytes(dirs ...string) (total int64) {
 				return nil
 			}
 			key, shared := account.LinkKey(info)
+			if shared && strings.HasPrefix(file, filepath.Join(dir, account.GitName)+string(filepath.Separator)) {
+				return nil // a second name of an object of git
+			}
 			if !shared || !seen[key] {
 				total += account.Allocated(info)
 			}
