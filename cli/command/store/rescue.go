@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/report"
@@ -86,6 +90,13 @@ func runRescue(ctx context.Context, c *app.Call, lost []stores.Info) error {
 	which, err := lostOne(c, lost, c.Args[0])
 	if err != nil {
 		return err
+	}
+	names, err := os.ReadDir(which.Mirror)
+	if which.Store == "" && (which.Mirror == "" || err == nil && !slices.ContainsFunc(names, func(e fs.DirEntry) bool { return strings.HasSuffix(e.Name(), ".pack") })) {
+		return &project.RefusedError{
+			What: "what the store held is gone with its directory: it had no second name under ~/.rewind, as on another file system",
+			Next: "rewind clone brings it from a remote, if it was pushed to one",
+		}
 	}
 	o := rescue.Options{OpenOptions: c.OpenOptions(), Store: which.ID, Dir: which.Root}
 	if len(c.Args) > 1 {
