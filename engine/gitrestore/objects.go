@@ -34,7 +34,7 @@ var emptyTree = map[string]bool{
 
 // planObjects finds what the repository lacks of all that the wanted ids reach.
 func (p *planner) planObjects() error {
-	if len(p.wanted) == 0 {
+	if len(p.wanted)+len(p.staged) == 0 {
 		return nil
 	}
 	elsewhere, _ := p.heads()

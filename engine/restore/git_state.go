@@ -83,6 +83,9 @@ func (r *Run) prepareGit(id oid.ID) error {
 	if source.Indexes, err = state.WriteIndexes(indexes); err != nil {
 		return err
 	}
+	if err := linkSharedIndexes(source.Dir, indexes); err != nil {
+		return err
+	}
 	mode := gitrestore.Missing
 	if r.Options.Git == GitExact {
 		mode = gitrestore.Exact
@@ -93,6 +96,30 @@ func (r *Run) prepareGit(id oid.ID) error {
 	}
 	if reasons := r.git.plan.Refusals; len(reasons) > 0 {
 		return &project.RefusedError{What: "git's own state cannot be brought back: " + strings.Join(reasons, " ")}
+	}
+	return nil
+}
+
+// linkSharedIndexes puts the other halves of split indexes beside the indexes, where git looks for them. Their names say what
+// they contain.
+func linkSharedIndexes(files, indexes string) error {
+	dirs := []string{files}
+	worktrees, _ := os.ReadDir(filepath.Join(files, "worktrees")) // most have none
+	for _, w := range worktrees {
+		dirs = append(dirs, filepath.Join(files, "worktrees", w.Name()))
+	}
+	for _, dir := range dirs {
+		names, err := os.ReadDir(dir)
+		if err != nil {
+			continue // a file in the place of a directory
+		}
+		for _, name := range names {
+			if strings.HasPrefix(name.Name(), "sharedindex.") && name.Type().IsRegular() {
+				if err := os.Link(filepath.Join(dir, name.Name()), filepath.Join(indexes, name.Name())); err != nil && !errors.Is(err, fs.ErrExist) {
+					return err
+				}
+			}
+		}
 	}
 	return nil
 }
