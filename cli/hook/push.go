@@ -82,12 +82,12 @@ func (h *process) push(ctx context.Context) {
 	remote.Flush(ctx, h.Project)
 }
 
-// opensSession reports whether a session starts: after a compaction it goes on.
+// opensSession reports whether a session starts: after a compaction it continues.
 func (h *process) opensSession() bool {
 	return h.Event.Kind == manifest.SessionStart && h.Event.Source != "compact"
 }
 
-// behind says that the project was put back to an earlier state than what was pushed from it, where a session starts or goes on; "": it is not known to be so.
+// behind says that the project was put back to an earlier state than what was pushed from it, where a session starts or continues; "": it is not known to be so.
 func (h *process) behind() string {
 	if !h.opensSession() && h.Event.Kind != manifest.Prompt {
 		return ""

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas"
@@ -145,6 +146,9 @@ func (c *Captured) captureGit(ctx context.Context, repo gitrepo.Repo, look bool)
 	state, err := gitstate.Capture(ctx, c.p, gitstate.Options{Tx: c.Tx, Repo: repo, Start: c.start, Generation: c.generation, Look: look})
 	if err == nil {
 		c.gitState = state
+		if state.Left > 0 {
+			c.Problems = append(c.Problems, problem.Problem{Path: ".git", Reason: fmt.Sprintf("git objects or packs that are not held: %d. Their file system has no second names for them, and they are too large to copy", state.Left)})
+		}
 		return nil
 	}
 	if ctx.Err() != nil || project.IsDamage(err) {

@@ -63,7 +63,7 @@ type Options struct {
 type Captured struct {
 	ID   oid.ID // the state's tree
 	New  bool   // it had to be looked at: the signature was not that of the last capture
-	Held Held   // where it had to be looked at
+	Left int    // objects and packs that the state may need and that are not held
 
 	p     *project.Project
 	o     Options
@@ -77,7 +77,7 @@ func Capture(ctx context.Context, p *project.Project, o Options) (*Captured, err
 	c := &Captured{p: p, o: o}
 	last := readSignature(c.cacheFile(".signature"))
 	if last.fits(c) && last.unchanged(o.Repo.CommonDir) {
-		c.ID = last.State
+		c.ID, c.Left = last.State, last.Left
 		return c, nil
 	}
 	c.New = true
@@ -86,9 +86,10 @@ func Capture(ctx context.Context, p *project.Project, o Options) (*Captured, err
 	}
 	if !o.Look {
 		var err error
-		if c.Held, err = Hold(ctx, p, o.Repo.CommonDir, o.Start); err != nil {
+		if c.Left, err = Hold(ctx, p, o.Repo.CommonDir, o.Start); err != nil {
 			return nil, err
 		}
+		c.next.Left = c.Left
 	}
 	return c, nil
 }

@@ -25,13 +25,6 @@ const maxCopied = 256 << 20
 // maxAlternates is how many object directories a repository may be made of: git follows five levels.
 const maxAlternates = 16
 
-// Held says how a repository's objects are held.
-type Held struct {
-	Linked, Copied int
-	CopiedBytes    int64
-	Left           int // objects and packs that are not held, since they would have had to be copied
-}
-
 // HeldDirs are the directories that hold the objects of a project's repositories, laid out as git's own, as far as they
 // are there.
 func HeldDirs(p *project.Project) []string {
@@ -49,36 +42,37 @@ func holdIn(p *project.Project) (dirs []string) {
 
 // holder holds the objects of one repository.
 type holder struct {
-	p    *project.Project
-	dirs []string // where to; the first one that can
-	made map[string]bool
-	held Held
-	last heldState
-	next heldState
+	p      *project.Project
+	dirs   []string // where to; the first one that can
+	made   map[string]bool
+	copied int64 // bytes, in all
+	left   int   // objects and packs that are not held, since they would have had to be copied
+	last   heldState
+	next   heldState
 }
 
 // heldState says which directories were looked through, and what they were like.
 type heldState struct {
 	Dirs        map[string]int64 `json:"dirs"` // ctime in nanoseconds; only where nothing can have changed at the same time
 	CopiedBytes int64            `json:"copiedBytes,omitempty"`
-	Left        int              `json:"left,omitempty"`
 }
 
 // Hold gives each object and pack of the repository in the common git directory a second name; those of its alternates
-// too. What was held before is not looked at again. An object that vanishes meanwhile is no error: git packed it.
-func Hold(ctx context.Context, p *project.Project, common string, start time.Time) (Held, error) {
+// too. left is how many are not held, since the file system has no second name for them and there are too many bytes to copy.
+// What was held before is not looked at again. An object that vanishes meanwhile is no error: git packed it.
+func Hold(ctx context.Context, p *project.Project, common string, start time.Time) (left int, err error) {
 	h := &holder{p: p, dirs: holdIn(p), made: map[string]bool{}, next: heldState{Dirs: map[string]int64{}}}
 	file := heldFile(p, common)
 	if data, err := account.ReadSmall(file, 1<<20); err == nil {
 		_ = json.Unmarshal(data, &h.last) // damaged: everything is looked at again
 	}
-	h.held.CopiedBytes = h.last.CopiedBytes
+	h.copied = h.last.CopiedBytes
 	for _, objects := range objectDirs(filepath.Join(common, "objects")) {
 		if err := h.hold(ctx, objects, start); err != nil {
-			return h.held, err
+			return h.left, err
 		}
 	}
-	h.next.CopiedBytes, h.next.Left = h.held.CopiedBytes, h.held.Left
+	h.next.CopiedBytes = h.copied
 	data, err := json.Marshal(h.next)
 	if err == nil {
 		err = account.MakeDir(filepath.Dir(file), p.Owner)
@@ -86,7 +80,7 @@ func Hold(ctx context.Context, p *project.Project, common string, start time.Tim
 	if err == nil {
 		err = account.WriteCache(file, data, p.Owner)
 	}
-	return h.held, err
+	return h.left, err
 }
 
 // LetGo holds no object any more: what git itself has is held again with the next capture. It is for forget, since what is to be
@@ -168,12 +162,13 @@ func (h *holder) hold(ctx context.Context, objects string, start time.Time) erro
 			continue
 		}
 		ctime, _ := account.ChangeTime(info)
+		left := h.left
 		if h.last.Dirs[dir] != ctime {
 			if err := h.holdDir(dir, name.Name(), wanted); err != nil {
 				return err
 			}
 		}
-		if time.Unix(0, ctime).Before(start.Add(-resolution)) {
+		if h.left == left && time.Unix(0, ctime).Before(start.Add(-resolution)) {
 			h.next.Dirs[dir] = ctime
 		}
 	}
@@ -213,7 +208,6 @@ func (h *holder) file(from, name string) error {
 		err := os.Link(from, to)
 		switch {
 		case err == nil:
-			h.held.Linked++
 			return nil
 		case errors.Is(err, fs.ErrExist):
 			return nil
@@ -245,18 +239,15 @@ func (h *holder) copy(from, to string) error {
 		return err
 	}
 	defer f.Close() // read only: nothing can be lost
-	if h.held.CopiedBytes+info.Size() > maxCopied {
-		h.held.Left++
+	if h.copied+info.Size() > maxCopied {
+		h.left++
 		return nil
 	}
 	err = vfs.Replace(vfs.OS, to, vfs.Replacement{Mode: 0o444, Own: h.p.Owner, NoSync: true, KeepDir: true}, func(w vfs.File) error {
 		n, err := io.Copy(w, f)
-		h.held.CopiedBytes += n
+		h.copied += n
 		return err
 	})
-	if err == nil {
-		h.held.Copied++
-	}
 	return err
 }
 

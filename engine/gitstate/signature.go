@@ -29,7 +29,8 @@ type signature struct {
 	State      oid.ID            `json:"state"`
 	Generation uint64            `json:"generation"` // of the store
 	Start      time.Time         `json:"start"`
-	Sum        uint64            `json:"sum"` // over the stats of paths
+	Sum        uint64            `json:"sum"`            // over the stats of paths
+	Left       int               `json:"left,omitempty"` // see Captured
 	Indexes    map[string]oid.ID `json:"indexes"`
 	paths      []string          // below the common git directory: "" itself
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/manifest"
@@ -363,5 +365,58 @@ func TestHeldObjectsCountOnce(t *testing.T) {
 	b.git("gc", "-q", "--prune=now")
 	if n := stores.DiskBytes(filepath.Dir(held)); n < 2<<20 {
 		t.Errorf("the mirror takes %d bytes, and has the object alone", n)
+	}
+}
+
+// TestTooLargeToCopyIsNamed: a pack on another file system, of more than is copied, is named by each checkpoint until it is held.
+func TestTooLargeToCopyIsNamed(t *testing.T) {
+	b := newBox(t)
+	b.commit("a", "one")
+	other, err := os.MkdirTemp("/dev/shm", "objects-")
+	if err != nil {
+		t.Skip("NOT TESTED HERE: no /dev/shm")
+	}
+	defer os.RemoveAll(other)
+	file := filepath.Join(other, "probe")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if os.Link(file, filepath.Join(b.dir, "probe")) == nil {
+		t.Skip("NOT TESTED HERE: /dev/shm and the temporary directory are one file system")
+	}
+	pack := filepath.Join(other, "pack", "pack-"+strings.Repeat("a", 40)+".pack")
+	if err := os.Mkdir(filepath.Dir(pack), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(pack, nil, 0o444); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(pack, 300<<20); err != nil { // without a block
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(b.dir, ".git", "objects", "info", "alternates"), []byte(other+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	named := func() bool {
+		problems, err := b.p.Coverage(b.save().Coverage)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(problems, func(p problem.Problem) bool {
+			return strings.HasPrefix(p.Reason, "git objects or packs that are not held: 1.")
+		})
+	}
+	for range 3 { // the last one by the signature
+		settle()
+		if !named() {
+			t.Error("nothing names it")
+		}
+	}
+	if err := os.Remove(pack); err != nil {
+		t.Fatal(err)
+	}
+	b.commit("a", "two")
+	if named() {
+		t.Error("it is gone")
 	}
 }
