@@ -147,7 +147,7 @@ func (c *Captured) captureGit(ctx context.Context, repo gitrepo.Repo, look bool)
 	if err == nil {
 		c.gitState = state
 		if state.Left > 0 {
-			c.Problems = append(c.Problems, problem.Problem{Path: ".git", Reason: fmt.Sprintf("git objects or packs that are not held: %d. Their file system has no second names for them, and they are too large to copy", state.Left)})
+			c.Problems = append(c.Problems, problem.Problem{Path: ".git", Reason: fmt.Sprintf("git objects or packs that are not held: %d. Their file system allows no hard links to them, and they are too large to copy", state.Left)})
 		}
 		return nil
 	}

@@ -105,7 +105,7 @@ func TestLayoutsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestObjectsOnAnotherFileSystem copies where no second name can be given.
+// TestObjectsOnAnotherFileSystem copies where no hard link can be made.
 func TestObjectsOnAnotherFileSystem(t *testing.T) {
 	other, err := os.MkdirTemp("/tmp", "gitrestore")
 	if err != nil {

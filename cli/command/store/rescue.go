@@ -94,7 +94,7 @@ func runRescue(ctx context.Context, c *app.Call, lost []stores.Info) error {
 	names, err := os.ReadDir(which.Mirror)
 	if which.Store == "" && (which.Mirror == "" || err == nil && !slices.ContainsFunc(names, func(e fs.DirEntry) bool { return strings.HasSuffix(e.Name(), ".pack") })) {
 		return &project.RefusedError{
-			What: "what the store held is gone with its directory: it had no second name under ~/.rewind, as on another file system",
+			What: "what the store held is gone with its directory: there are no hard links to it under ~/.rewind, since that is on another file system",
 			Next: "rewind clone brings it from a remote, if it was pushed to one",
 		}
 	}
