@@ -168,7 +168,7 @@ func (c *Captured) commit(ctx context.Context, o TakeOptions, again bool) (*Save
 		if err != nil {
 			return nil, err
 		}
-		due := parent == nil || o.OnlyIfChanged && (parent.Root != c.Root() || gitstate.Differ(c.Tx.Load, parent.Git, c.Git())) || o.Own && (parent.Session != o.By.Session || parent.Agent != o.By.Agent)
+		due := parent == nil || o.OnlyIfChanged && (parent.Root != c.Root() || gitstate.Differ(c.Tx, parent.Git, c.Git())) || o.Own && (parent.Session != o.By.Session || parent.Agent != o.By.Agent)
 		if !due && o.OnlyIfSaid {
 			said, err := c.conversation(ctx, o.By)
 			if err != nil {

@@ -51,12 +51,7 @@ func (r Repo) Refs() (map[string]Ref, error) {
 	if err != nil && !missing(err) {
 		return nil, err
 	}
-	for line := range bytes.Lines(packed) {
-		id, name, ok := strings.Cut(string(bytes.TrimRight(line, "\r\n")), " ")
-		if ok && isID(id) && safeRef(name) {
-			refs[name] = Ref{ID: id}
-		}
-	}
+	ParsePacked(packed, refs)
 	if err := looseRefs(r.CommonDir, r.GitDir != r.CommonDir, refs); err != nil {
 		return nil, err
 	}
@@ -73,6 +68,25 @@ func (r Repo) Refs() (map[string]Ref, error) {
 		}
 	}
 	return refs, nil
+}
+
+// ParsePacked adds what a file packed-refs has.
+func ParsePacked(text []byte, refs map[string]Ref) {
+	for line := range bytes.Lines(text) {
+		id, name, ok := strings.Cut(string(bytes.TrimRight(line, "\r\n")), " ")
+		if ok && isID(id) && safeRef(name) {
+			refs[name] = Ref{ID: id}
+		}
+	}
+}
+
+// ParseRef reads the file of a loose reference, or HEAD. A broken one gives a Ref with neither id nor target.
+func ParseRef(text []byte) Ref {
+	id, target, ok := parseRef(text)
+	if !ok {
+		return Ref{}
+	}
+	return Ref{id, target}
 }
 
 // OwnRef reports whether each worktree has a reference of that name for itself.
@@ -123,9 +137,5 @@ func readRef(file string) (Ref, error) {
 	if err != nil {
 		return Ref{}, err
 	}
-	id, target, ok := parseRef(text)
-	if !ok {
-		return Ref{}, nil
-	}
-	return Ref{id, target}, nil
+	return ParseRef(text), nil
 }

@@ -156,7 +156,7 @@ func (p *planner) keepIndexes() error {
 				continue
 			}
 			what = refComponent(name) + keptSuffix
-		} else if p.worktree || p.Mode == Exact {
+		} else if p.worktree || p.Mode != Missing {
 			continue // it returns as it was
 		}
 		then, err := p.lsFiles(p.ctx, p.source.Indexes[name])

@@ -19,6 +19,7 @@ type Mode int
 const (
 	Missing Mode = iota // what is lost returns, what exists is not moved
 	Exact               // references, HEAD and index are moved to what they were
+	Back                // as Exact, and what is in progress goes: an operation, after which nothing has changed, brought it
 )
 
 // Source is a saved state. Its paths are absolute.

@@ -38,12 +38,17 @@ func inProgress(gitDir string) (list []string) {
 // planProgress plans to bring back what was in progress. What is in progress now and was not then is a reason to wait.
 func (p *planner) planProgress() error {
 	was, is := inProgress(p.saved.repo.GitDir), inProgress(p.target.GitDir)
+	var ended []string
 	for _, name := range is {
-		if !slices.Contains(was, name) {
+		switch {
+		case slices.Contains(was, name):
+		case p.Mode == Back:
+			ended = append(ended, name)
+		default:
 			p.refuse("A %s is in progress. Finish it, or end it, first.", name)
 		}
 	}
-	if len(was) == 0 {
+	if len(was)+len(ended) == 0 {
 		return nil
 	}
 	for _, name := range progressFiles {
@@ -64,6 +69,9 @@ func (p *planner) planProgress() error {
 			l.Change = Moves
 		}
 		p.line(l)
+	}
+	for _, name := range ended {
+		p.line(Line{What: Progress, Change: Goes, Name: name})
 	}
 	return nil
 }

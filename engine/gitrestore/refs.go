@@ -42,7 +42,7 @@ func (p *planner) compareRefs() (d differing) {
 			d.differ = append(d.differ, name)
 		}
 	}
-	if p.Mode == Exact {
+	if p.Mode != Missing {
 		for _, name := range sorted(p.now.refs) {
 			kept := strings.HasPrefix(name, "refs/heads/rewind/"+p.label+"/") && strings.HasSuffix(name, keptSuffix)
 			if _, was := p.saved.refs[name]; !was && name != stashRef && !kept {
@@ -75,7 +75,7 @@ func (p *planner) tips() (list []tip) {
 		as := below + "HEAD"
 		if own {
 			name, below, as = "", "refs/rewind/"+p.label+"/", "refs/heads/rewind/"+p.label+"/HEAD"
-			if p.Mode == Exact {
+			if p.Mode != Missing {
 				continue
 			}
 		} else {
@@ -160,7 +160,7 @@ func (p *planner) planRefs(d differing, kinds map[string]string) error {
 		p.line(l)
 		n.add(c.name, gitrepo.Ref{ID: c.new})
 		returning, p.wanted = append(returning, c.new), append(p.wanted, c.new)
-		if p.Mode == Exact && newNames(p.now.refs).obstacle(c.name) != "" && c.old == "" {
+		if p.Mode != Missing && newNames(p.now.refs).obstacle(c.name) != "" && c.old == "" {
 			p.rest = append(p.rest, c) // where something goes first
 		} else {
 			p.first = append(p.first, c)
@@ -202,7 +202,7 @@ func (p *planner) planRefs(d differing, kinds map[string]string) error {
 		returning, p.wanted = append(returning, was.ID), append(p.wanted, was.ID)
 		return true
 	})
-	if p.Mode == Exact {
+	if p.Mode != Missing {
 		p.moveRefs(d.differ, checkedOut, missing, put)
 		d.differ = nil
 	}

@@ -54,7 +54,7 @@ func (p *planner) planStash(was, is []logEntry, kinds map[string]string) {
 	for _, e := range is {
 		switch {
 		case has(list, e.id):
-		case p.Mode == Exact:
+		case p.Mode != Missing:
 			p.line(Line{What: Stash, Change: Goes, Name: e.message(), From: e.id})
 		default:
 			list = append(list, e)
@@ -73,7 +73,7 @@ func (p *planner) planStash(was, is []logEntry, kinds map[string]string) {
 	switch {
 	case len(list) == 0 && newest != "":
 		p.rest = append(p.rest, refChange{name: stashRef, old: newest})
-	case returns || p.Mode == Exact && len(list) > 0 && !slices.EqualFunc(list, is, same):
+	case returns || p.Mode != Missing && len(list) > 0 && !slices.EqualFunc(list, is, same):
 		before := list[0].old // reflog expire leaves the first entry with the id of one that has gone
 		p.stash = chained(list)
 		if kinds[before] != "" {

@@ -420,3 +420,35 @@ func TestTooLargeToCopyIsNamed(t *testing.T) {
 		t.Error("it is gone")
 	}
 }
+
+// TestHowGitKeepsReferencesIsNoDifference: git packs them, and unpacks them, without anything being done.
+func TestHowGitKeepsReferencesIsNoDifference(t *testing.T) {
+	b := newBox(t)
+	b.commit("a", "one")
+	b.git("branch", "d/x")
+	b.git("tag", "v1")
+	b.git("symbolic-ref", "-m", "point", "refs/heads/other", "refs/heads/main")
+	b.git("update-ref", "refs/remotes/origin/main", "HEAD")
+	last := b.save()
+	for _, step := range []struct {
+		args    []string
+		differs bool
+	}{
+		{[]string{"pack-refs", "--all"}, false},
+		{[]string{"update-ref", "refs/remotes/origin/other", "HEAD"}, false},
+		{[]string{"gc", "-q"}, false},
+		{[]string{"tag", "-d", "v1"}, true},
+		{[]string{"branch", "v1"}, true},
+		{[]string{"gc", "-q"}, false},
+		{[]string{"symbolic-ref", "-m", "point", "refs/heads/other", "refs/heads/v1"}, true},
+		{[]string{"commit", "-q", "--allow-empty", "-m", "two"}, true},
+	} {
+		b.git(step.args...)
+		settle()
+		now := b.save()
+		if got := gitstate.Differ(gitstate.InStore(b.p), last.Git, now.Git); got != step.differs {
+			t.Errorf("git %v: they differ: %v", step.args, got)
+		}
+		last = now
+	}
+}

@@ -112,9 +112,12 @@ func countPaths(p *project.Project, op *manifest.Operation) {
 // TakenBackBy says which operations are taken back now, and by which: sequence numbers.
 func TakenBackBy(newestFirst []manifest.Operation) map[uint64]uint64 {
 	by := map[uint64]uint64{}
-	walkStacks(newestFirst, func(op manifest.Operation, gone []manifest.Operation) {
+	walkStacks(newestFirst, func(op manifest.Operation, gone, again []manifest.Operation) {
 		for _, g := range gone {
 			by[g.Seq] = op.Seq
+		}
+		for _, a := range again {
+			delete(by, a.Seq)
 		}
 	})
 	return by
@@ -123,7 +126,7 @@ func TakenBackBy(newestFirst []manifest.Operation) map[uint64]uint64 {
 // takesBack says which operations each took back, the newest first.
 func takesBack(newestFirst []manifest.Operation) map[uint64][]uint64 {
 	back := map[uint64][]uint64{}
-	walkStacks(newestFirst, func(op manifest.Operation, gone []manifest.Operation) {
+	walkStacks(newestFirst, func(op manifest.Operation, gone, _ []manifest.Operation) {
 		for _, g := range slices.Backward(gone) {
 			back[op.Seq] = append(back[op.Seq], g.Seq)
 		}
@@ -131,17 +134,13 @@ func takesBack(newestFirst []manifest.Operation) map[uint64][]uint64 {
 	return back
 }
 
-// walkStacks tells of each operation that takes others back, oldest first, and which it takes.
-func walkStacks(newestFirst []manifest.Operation, took func(op manifest.Operation, gone []manifest.Operation)) {
-	var undo, redo []manifest.Operation
+// walkStacks visits each operation that takes others back, oldest first, with those, and with the ones that can be taken back
+// again by it.
+func walkStacks(newestFirst []manifest.Operation, took func(op manifest.Operation, gone, again []manifest.Operation)) {
+	var s stacks
 	for _, op := range slices.Backward(newestFirst) {
-		undoes, redoes := undo, redo
-		undo, redo = push(undo, redo, op)
-		switch {
-		case op.Kind == manifest.OpUndoRestore && len(undo) < len(undoes):
-			took(op, undoes[len(undo):])
-		case op.Kind == manifest.OpRedoRestore && len(redo) < len(redoes):
-			took(op, redoes[len(redo):])
+		if gone, again := s.push(op); len(gone) > 0 {
+			took(op, gone, again)
 		}
 	}
 }

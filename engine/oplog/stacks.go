@@ -31,31 +31,76 @@ func Operations(ctx context.Context, p *project.Project, limit int) ([]manifest.
 //
 // Every operation is taken back the same way, from its After to its Before. So
 // a redo takes back the undo, and goes onto the first stack in the place of
-// what it did again.
+// what it did again. Where that is several operations of the files alone, these go there themselves: the next undo is of the
+// newest one.
 func Stacks(newestFirst []manifest.Operation) (undo, redo []manifest.Operation) {
+	var s stacks
 	for _, op := range slices.Backward(newestFirst) {
-		undo, redo = push(undo, redo, op)
+		s.push(op)
 	}
-	return undo, redo
+	return s.undo, s.redo
 }
 
-// push takes one more operation into the stacks. What it takes off stays in the memory of undo.
-func push(undo, redo []manifest.Operation, op manifest.Operation) (_, _ []manifest.Operation) {
+// stacks are the two, as an operation left them.
+type stacks struct {
+	undo, redo []manifest.Operation
+	took       map[uint64][]manifest.Operation // what each undo took off the first stack, the newest last
+}
+
+// push takes one more operation into the stacks. It gives what that took off one of them, and what it put onto the other
+// for that, if not itself; both the newest last.
+func (s *stacks) push(op manifest.Operation) (gone, again []manifest.Operation) {
 	switch op.Kind {
 	case manifest.OpRestore, manifest.OpUndo, manifest.OpRevert:
-		if undo = append(slices.Clip(undo), op); op.Kind != manifest.OpUndo && !op.ChangesNothing() {
-			redo = nil
+		if s.undo = append(s.undo, op); op.Kind != manifest.OpUndo && !op.ChangesNothing() {
+			s.redo = nil
 		}
 	case manifest.OpUndoRestore:
-		if i := IndexOf(undo, op.Undoes); i >= 0 {
-			undo, redo = undo[:i], append(slices.Clip(redo), op)
+		if i := IndexOf(s.undo, op.Undoes); i >= 0 {
+			gone = slices.Clone(s.undo[i:])
+			s.undo, s.redo = s.undo[:i], append(s.redo, op)
+			if s.took == nil {
+				s.took = map[uint64][]manifest.Operation{}
+			}
+			s.took[op.Seq] = gone
 		}
 	case manifest.OpRedoRestore:
-		if i := IndexOf(redo, op.Undoes); i >= 0 {
-			redo, undo = redo[:i], append(slices.Clip(undo), op)
+		if i := IndexOf(s.redo, op.Undoes); i >= 0 {
+			gone = slices.Clone(s.redo[i:])
+			if again = s.didAgain(op, gone); again == nil {
+				s.undo = append(s.undo, op)
+			}
+			s.redo, s.undo = s.redo[:i], append(s.undo, again...)
 		}
 	}
-	return undo, redo
+	return gone, again
+}
+
+// didAgain gives the operations that a redo of undos did again, if they are several and none of it moved a conversation.
+func (s *stacks) didAgain(redo manifest.Operation, undos []manifest.Operation) (again []manifest.Operation) {
+	for _, u := range slices.Backward(undos) {
+		again = append(again, s.took[u.Seq]...)
+	}
+	moved := func(o manifest.Operation) bool { return o.Fork != "" || o.TranscriptBackup != "" }
+	if len(again) < 2 || moved(redo) || slices.ContainsFunc(undos, moved) || slices.ContainsFunc(again, moved) {
+		return nil
+	}
+	return again
+}
+
+// DidAgain gives the operations that a redo did again, the newest last, where they are several and each can be taken back by
+// itself; else none.
+func DidAgain(newestFirst []manifest.Operation, redo manifest.Operation) (again []manifest.Operation) {
+	if redo.Kind != manifest.OpRedoRestore {
+		return nil
+	}
+	var s stacks
+	for _, op := range slices.Backward(newestFirst) {
+		if _, again = s.push(op); op.Seq == redo.Seq {
+			return again
+		}
+	}
+	return nil
 }
 
 func IndexOf(ops []manifest.Operation, seq uint64) int {

@@ -135,7 +135,7 @@ func (r *Run) report(changes []treeio.Change, skips []problem.Problem) *Restored
 		out.NotCaptured = r.saw.outside
 	}
 	out.GitState = r.gitLines()
-	if out.Git = r.gitMoved(changes); r.Options.Git == GitExact || out.Git != nil && out.Git.Gone() && r.git.changes() {
+	if out.Git = r.gitMoved(changes); r.Options.Git >= GitExact || out.Git != nil && out.Git.Gone() && r.git.changes() {
 		out.Git = nil // it comes back
 	}
 	out.Nested = nestedIn(r.Project, changes)

@@ -27,6 +27,7 @@ const (
 	GitStays GitHalf = iota
 	GitLost          // what is lost returns; what exists is not moved
 	GitExact         // references, HEAD and index become what they were
+	gitBack          // so does what is in progress: an operation is taken back, after which nothing has changed
 )
 
 // gitMove is git's own state on its way to the target's.
@@ -87,8 +88,11 @@ func (r *Run) prepareGit(id oid.ID) error {
 		return err
 	}
 	mode := gitrestore.Missing
-	if r.Options.Git == GitExact {
+	switch r.Options.Git {
+	case GitExact:
 		mode = gitrestore.Exact
+	case gitBack:
+		mode = gitrestore.Back
 	}
 	r.git.plan, err = gitrestore.MakePlan(r.Ctx, source, target, mode, r.target.ID.String()[:gitLabel])
 	if err != nil {
@@ -222,10 +226,13 @@ func (r *Run) takeBackGit(back []manifest.Operation) error {
 		r.Notify("the git directory that this operation made stays: what is in it may have no other copy")
 		return nil
 	}
-	if gitstate.Differ(r.Tx.Load, after, r.Scan.Git()) && !r.Options.Force {
-		return &project.RefusedError{What: "git's own state has changed since that operation", Forcible: true}
+	r.Options.Git = gitBack
+	if gitstate.Differ(r.Tx, after, r.Scan.Git()) {
+		if !r.Options.Force {
+			return &project.RefusedError{What: "git's own state has changed since that operation", Forcible: true}
+		}
+		r.Options.Git = GitExact
 	}
-	r.Options.Git = GitExact
 	return r.prepareGit(before)
 }
 
@@ -259,7 +266,7 @@ func (r *Run) undoWithGit() (*treeio.Plan, error) {
 		if c != nil && op.Seq < c.Seq {
 			break
 		}
-		if op.GitAfter.IsZero() || !r.Scan.Git().IsZero() && !gitstate.Differ(r.Tx.Load, op.GitAfter, r.Scan.Git()) {
+		if op.GitAfter.IsZero() || !r.Scan.Git().IsZero() && !gitstate.Differ(r.Tx, op.GitAfter, r.Scan.Git()) {
 			continue
 		}
 		if err := r.reportTarget(op); err != nil {
@@ -280,7 +287,7 @@ func (r *Run) undoWithGit() (*treeio.Plan, error) {
 // undoneTo is the sequence number of the checkpoint that the last operation, an undo with git, went to, if git's own state is
 // still as it left that; else 0. The next undo goes further back from there.
 func (r *Run) undoneTo(ops []manifest.Operation) (uint64, error) {
-	if len(ops) == 0 || r.Scan.Git().IsZero() || ops[0].Kind != manifest.OpUndo || ops[0].GitAfter.IsZero() || gitstate.Differ(r.Tx.Load, ops[0].GitAfter, r.Scan.Git()) {
+	if len(ops) == 0 || r.Scan.Git().IsZero() || ops[0].Kind != manifest.OpUndo || ops[0].GitAfter.IsZero() || gitstate.Differ(r.Tx, ops[0].GitAfter, r.Scan.Git()) {
 		return 0, nil
 	}
 	var seq uint64
@@ -302,7 +309,7 @@ func (r *Run) otherGit(files bool, below uint64) (*manifest.Checkpoint, error) {
 		if below != 0 && (c.Seq >= below || c.Kind == manifest.Safety) {
 			return false
 		}
-		return !c.Git.IsZero() && (now.IsZero() || gitstate.Differ(r.Tx.Load, c.Git, now) || files && c.Root != r.Now)
+		return !c.Git.IsZero() && (now.IsZero() || gitstate.Differ(r.Tx, c.Git, now) || files && c.Root != r.Now)
 	})
 }
 

@@ -233,7 +233,7 @@ func (r *Run) stepsOf(past *past, op manifest.Operation) (steps []undoStep, err 
 		return nil, err
 	}
 	origin := oplog.OriginOf(past.log, op)
-	takesBack := op.Kind != manifest.OpUndoRestore && origin.Kind != manifest.OpUndo
+	takesBack := op.Kind != manifest.OpUndoRestore && origin.Kind != manifest.OpUndo && len(oplog.DidAgain(past.log, op)) == 0
 	files, moved := op.After != (oid.ID{}), origin.Fork != "" || origin.TranscriptBackup != ""
 	back := op // or what did it again last
 	undo, _ := oplog.Stacks(past.log)

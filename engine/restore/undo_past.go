@@ -92,6 +92,9 @@ func (w *past) pass(op manifest.Operation) error {
 		return nil // it went back with the other half alone
 	case op.Kind == manifest.OpUndoRestore:
 		w.cut(op.Undoes)
+	case len(oplog.DidAgain(w.log, op)) > 0: // each of them is a step
+		again := oplog.DidAgain(w.log, op)
+		w.cut(again[len(again)-1].Seq + 1)
 	case origin.Kind == manifest.OpUndo && origin.OfSome():
 		return w.hold(op, origin)
 	case origin.Kind != manifest.OpUndo: // done again: before it is what was before it at first

@@ -26,8 +26,13 @@ func undoRestore(ctx context.Context, p *project.Project, o Options, verb string
 	return runTakeBack(ctx, p, o, manifest.OpUndoRestore, func(r *Run, ops []manifest.Operation) (*treeio.Plan, error) {
 		undo, _ := oplog.Stacks(ops)
 		i := len(undo) - 1
-		if o.To != 0 {
-			if i = oplog.IndexOf(undo, o.To); i < 0 {
+		if to := o.To; to != 0 {
+			if at := oplog.IndexOf(ops, to); at >= 0 {
+				if again := oplog.DidAgain(ops, ops[at]); len(again) > 0 {
+					to = again[0].Seq
+				}
+			}
+			if i = oplog.IndexOf(undo, to); i < 0 {
 				return nil, notTakenBack(ops, o.To)
 			}
 		}
