@@ -76,12 +76,17 @@ type Captured struct {
 func Capture(ctx context.Context, p *project.Project, o Options) (*Captured, error) {
 	c := &Captured{p: p, o: o}
 	last := readSignature(c.cacheFile(".signature"))
-	if last.fits(c) && last.unchanged(o.Repo.CommonDir) {
-		c.ID, c.Left = last.State, last.Left
-		return c, nil
+	var changed []string
+	if last.fits(c) {
+		if changed = last.changed(o.Repo.CommonDir); len(changed) == 0 {
+			c.ID, c.Left = last.State, last.Left
+			return c, nil
+		}
+	} else {
+		last = signature{}
 	}
 	c.New = true
-	if err := c.look(ctx, last); err != nil {
+	if err := c.look(ctx, last, changed); err != nil {
 		return nil, err
 	}
 	if !o.Look {
@@ -100,8 +105,8 @@ func (c *Captured) cacheFile(suffix string) string {
 	return filepath.Join(c.p.StoreDir(), account.GitName, sum.String()[:16]+suffix)
 }
 
-// look captures the state anew, beside what the last capture knows.
-func (c *Captured) look(ctx context.Context, last signature) error {
+// look captures the state anew. Where there is a last one, only what has changed since is looked at.
+func (c *Captured) look(ctx context.Context, last signature, changed []string) error {
 	common := c.o.Repo.CommonDir
 	indexes := indexesOf(common)
 	skip := slices.Clone(outside)
@@ -119,19 +124,29 @@ func (c *Captured) look(ctx context.Context, last signature) error {
 	if cache != nil && project.ReadStamp(cache.Stamp()).Generation != c.o.Generation {
 		cache = nil
 	}
+	var paths []string // nil: all
+	if cache != nil && !last.Files.IsZero() && cache.Root() == last.Files {
+		paths = last.within(changed, indexes)
+	}
 	c.files, err = scan.Run(ctx, scan.Options{
 		Root: common, Rules: rules, Cache: cache, Sink: c.o.Tx, Start: c.o.Start,
-		Workers: c.o.Tx.Workers(), MaxFileSize: maxFile, Unsynced: c.p.Unsynced(cache, c.o.Start),
+		Workers: c.o.Tx.Workers(), MaxFileSize: maxFile, Unsynced: c.p.Unsynced(cache, c.o.Start), Within: paths,
 	})
 	if err != nil {
 		return err
 	}
-	c.next = signature{Start: c.o.Start, Generation: c.o.Generation, Indexes: map[string]oid.ID{}}
+	c.next = signature{Start: c.o.Start, Generation: c.o.Generation, Files: c.files.Root, Indexes: map[string]indexed{}}
 	state := tree{sink: c.o.Tx}
 	state.subdir(filesName, c.files.Root, c.files.Files, c.files.Bytes)
 	staged := tree{sink: c.o.Tx}
 	for _, index := range indexes {
-		if err := c.index(&staged, index, last.Indexes[index.name]); err != nil {
+		was, known := last.Indexes[index.name]
+		if known && !slices.Contains(changed, index.path) {
+			c.next.Indexes[index.name] = was
+			staged.dir.Entries = append(staged.dir.Entries, manifest.Entry{Name: index.name, Kind: was.Kind, Mode: 0o600, ID: was.ID, Size: was.Size})
+			continue
+		}
+		if err := c.index(&staged, index, was.ID); err != nil {
 			return err
 		}
 	}
@@ -152,7 +167,7 @@ func (c *Captured) look(ctx context.Context, last signature) error {
 		return err
 	}
 	c.next.State = c.ID
-	return c.next.take(common, c.o.Tx, c.files.Root)
+	return c.next.take(common, c.o.Tx, last)
 }
 
 // place is where the repository is.

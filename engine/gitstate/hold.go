@@ -2,7 +2,6 @@ package gitstate
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -53,19 +52,17 @@ type holder struct {
 
 // heldState says which directories were looked through, and what they were like.
 type heldState struct {
-	Dirs        map[string]int64 `json:"dirs"` // ctime in nanoseconds; only where nothing can have changed at the same time
-	CopiedBytes int64            `json:"copiedBytes,omitempty"`
+	CopiedBytes int64             `json:"copiedBytes,omitempty"`
+	dirs        map[string]uint64 // ctime in nanoseconds; only where nothing can have changed at the same time
 }
 
 // Hold gives each object and pack of the repository in the common git directory a second name; those of its alternates
 // too. left is how many are not held, since the file system has no second name for them and there are too many bytes to copy.
 // What was held before is not looked at again. An object that vanishes meanwhile is no error: git packed it.
 func Hold(ctx context.Context, p *project.Project, common string, start time.Time) (left int, err error) {
-	h := &holder{p: p, dirs: holdIn(p), made: map[string]bool{}, next: heldState{Dirs: map[string]int64{}}}
+	h := &holder{p: p, dirs: holdIn(p), made: map[string]bool{}, next: heldState{dirs: map[string]uint64{}}}
 	file := heldFile(p, common)
-	if data, err := account.ReadSmall(file, 1<<20); err == nil {
-		_ = json.Unmarshal(data, &h.last) // damaged: everything is looked at again
-	}
+	h.last.dirs, _ = readPaths(file, &h.last) // missing or damaged: everything is looked at
 	h.copied = h.last.CopiedBytes
 	for _, objects := range objectDirs(filepath.Join(common, "objects")) {
 		if err := h.hold(ctx, objects, start); err != nil {
@@ -73,12 +70,8 @@ func Hold(ctx context.Context, p *project.Project, common string, start time.Tim
 		}
 	}
 	h.next.CopiedBytes = h.copied
-	data, err := json.Marshal(h.next)
-	if err == nil {
-		err = account.MakeDir(filepath.Dir(file), p.Owner)
-	}
-	if err == nil {
-		err = account.WriteCache(file, data, p.Owner)
+	if err = account.MakeDir(filepath.Dir(file), p.Owner); err == nil {
+		err = account.WriteCache(file, encodePaths(h.next, h.next.dirs), p.Owner)
 	}
 	return h.left, err
 }
@@ -163,13 +156,13 @@ func (h *holder) hold(ctx context.Context, objects string, start time.Time) erro
 		}
 		ctime, _ := account.ChangeTime(info)
 		left := h.left
-		if h.last.Dirs[dir] != ctime {
+		if h.last.dirs[dir] != uint64(ctime) {
 			if err := h.holdDir(dir, name.Name(), wanted); err != nil {
 				return err
 			}
 		}
 		if h.left == left && time.Unix(0, ctime).Before(start.Add(-resolution)) {
-			h.next.Dirs[dir] = ctime
+			h.next.dirs[dir] = uint64(ctime)
 		}
 	}
 	return nil

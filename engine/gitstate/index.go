@@ -28,7 +28,8 @@ func (c *Captured) index(into *tree, x index, prev oid.ID) error {
 	if err := into.file(x.name, bytes.NewReader(data), int64(len(data)), prev); err != nil {
 		return err
 	}
-	c.next.Indexes[x.name] = into.dir.Entries[len(into.dir.Entries)-1].ID
+	e := into.dir.Entries[len(into.dir.Entries)-1]
+	c.next.Indexes[x.name] = indexed{e.Kind, e.ID, e.Size}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,112 +22,184 @@ import (
 // resolution is how long after a change a second one can leave the same ctime: docs/RACY.md.
 const resolution = 10 * time.Millisecond
 
-// signature decides without a look at each reference that a repository's state is that of the last capture. Git replaces a
-// reference, and a reflog that it shortens, by renaming a lock file over it, which changes the directory; where
-// it writes in place (the end of a reflog), it has changed a directory before. So of references and reflogs, which can be
-// tens of thousands, the directories are enough; all other files, which editors and programs write in place, are looked at.
+// signature decides without a look at each reference that a repository's state is that of the last capture, and else which
+// of its directories differ. Git replaces a reference, and a reflog that it shortens, by renaming a lock file over it, which
+// changes the directory; where it writes in place (the end of a reflog), it has changed a directory before. So of references
+// and reflogs, which can be tens of thousands, the directories are enough; all other files, which editors and programs write
+// in place, are looked at.
 type signature struct {
-	State      oid.ID            `json:"state"`
-	Generation uint64            `json:"generation"` // of the store
-	Start      time.Time         `json:"start"`
-	Sum        uint64            `json:"sum"`            // over the stats of paths
-	Left       int               `json:"left,omitempty"` // see Captured
-	Indexes    map[string]oid.ID `json:"indexes"`
-	paths      []string          // below the common git directory: "" itself
+	State      oid.ID             `json:"state"`
+	Files      oid.ID             `json:"files"`      // the tree of the common git directory's files
+	Generation uint64             `json:"generation"` // of the store
+	Start      time.Time          `json:"start"`
+	Left       int                `json:"left,omitempty"` // see Captured
+	Indexes    map[string]indexed `json:"indexes"`
+	paths      map[string]uint64  // below the common git directory, "" itself: a hash of its status
 }
+
+// indexed is an index that was captured.
+type indexed struct {
+	Kind manifest.Kind `json:"kind"`
+	ID   oid.ID        `json:"id"`
+	Size uint64        `json:"size"`
+}
+
+// unknown is the hash of a path that changed too late to be sure of: it differs from each that is looked at.
+const unknown = 0
 
 // also are files that are looked at, and that are not in the tree of a state, or among many.
 var also = []string{"index", "objects/info/alternates", "logs/HEAD", "logs/refs/stash"}
 
 // many reports whether a file is one of those of which there can be tens of thousands.
-func many(path string) bool {
-	if rest, ok := strings.CutPrefix(path, "worktrees/"); ok {
-		_, path, _ = strings.Cut(rest, "/")
+func many(file string) bool {
+	if rest, ok := strings.CutPrefix(file, "worktrees/"); ok {
+		_, file, _ = strings.Cut(rest, "/")
 	}
-	return strings.HasPrefix(path, "refs/") || strings.HasPrefix(path, "logs/")
+	return strings.HasPrefix(file, "refs/") || strings.HasPrefix(file, "logs/")
 }
 
-// take makes the signature of what was captured: files is its tree. It stays without a sum, and so fits nothing, where
-// something changed too late to be sure of.
-func (s *signature) take(common string, sink *commit.Tx, files oid.ID) error {
-	s.paths = append([]string{""}, also...)
-	for name := range s.Indexes {
-		if w, ok := strings.CutPrefix(name, worktreeIndex); ok {
-			s.paths = append(s.paths, "worktrees/"+w+"/index")
+// take makes the signature of what was captured. last, whose tree of files is known, has most of its paths.
+func (s *signature) take(common string, sink *commit.Tx, last signature) error {
+	s.paths = map[string]uint64{"": unknown}
+	for file := range last.paths {
+		if gone, _ := path.Match("worktrees/*/index", file); !gone { // its worktree may be
+			s.paths[file] = unknown
 		}
 	}
-	slices.Sort(s.paths)
-	err := manifest.Walk(sink.Load, files, func(path string, e manifest.Entry) error {
-		if e.Kind == manifest.Subdir || !many(path) {
-			s.paths = append(s.paths, path)
+	for _, file := range also {
+		s.paths[file] = unknown
+	}
+	for _, index := range indexesOf(common) {
+		s.paths[index.path] = unknown
+	}
+	err := manifest.Diff(sink.Load, last.Files, s.Files, func(c manifest.Change) error {
+		if c.Old != nil && !many(c.Path) || c.Old != nil && c.Old.Kind == manifest.Subdir {
+			delete(s.paths, c.Path)
+		}
+		if c.New != nil && (c.New.Kind == manifest.Subdir || !many(c.Path)) {
+			s.paths[c.Path] = unknown
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	sum, newest := s.look(common)
-	if newest.Before(s.Start.Add(-resolution)) {
-		s.Sum = sum
+	settled := s.Start.Add(-resolution)
+	for file := range s.paths {
+		if sum, changed := statusOf(common, file); changed.Before(settled) {
+			s.paths[file] = sum
+		}
 	}
 	return nil
 }
 
-// look gives the hash of what the paths are like, and the newest ctime.
-func (s *signature) look(common string) (sum uint64, newest time.Time) {
+// statusOf gives the hash of what a path is like, and its ctime.
+func statusOf(common, file string) (sum uint64, changed time.Time) {
 	var line [32]byte
-	h := xxhash.New()
-	for _, path := range s.paths {
-		clear(line[:])
-		if info, err := os.Lstat(filepath.Join(common, filepath.FromSlash(path))); err == nil {
-			ctime, inode := account.ChangeTime(info)
-			binary.LittleEndian.PutUint64(line[0:], uint64(ctime))
-			binary.LittleEndian.PutUint64(line[8:], inode)
-			binary.LittleEndian.PutUint64(line[16:], uint64(info.Size()))
-			binary.LittleEndian.PutUint64(line[24:], uint64(info.Mode()))
-			if at := time.Unix(0, ctime); at.After(newest) {
-				newest = at
-			}
-		}
-		h.Write(line[:])
+	if info, err := os.Lstat(filepath.Join(common, filepath.FromSlash(file))); err == nil {
+		ctime, inode := account.ChangeTime(info)
+		binary.LittleEndian.PutUint64(line[0:], uint64(ctime))
+		binary.LittleEndian.PutUint64(line[8:], inode)
+		binary.LittleEndian.PutUint64(line[16:], uint64(info.Size()))
+		binary.LittleEndian.PutUint64(line[24:], uint64(info.Mode()))
+		changed = time.Unix(0, ctime)
 	}
-	return max(1, h.Sum64()), newest
+	return max(unknown+1, xxhash.Sum64(line[:])), changed
 }
 
-// unchanged reports whether the repository is as it was when the signature was taken.
-func (s *signature) unchanged(common string) bool {
-	if s.Sum == 0 {
-		return false
+// changed are the paths that are not as they were when the signature was taken; none: the repository is unchanged.
+func (s *signature) changed(common string) (paths []string) {
+	for file, was := range s.paths {
+		if sum, _ := statusOf(common, file); sum != was {
+			paths = append(paths, file)
+		}
 	}
-	sum, _ := s.look(common)
-	return sum == s.Sum
+	return paths
+}
+
+// within are the paths that can differ from the captured tree of files, where these have changed: with a directory of
+// references that of their reflogs, and those that have no such directory, since their references are packed, with the one
+// above; and the reflogs of every HEAD. At the end of those git writes in place.
+func (s *signature) within(changed []string, indexes []index) []string {
+	all := slices.Clone(changed)
+	for file := range s.paths {
+		dir, log := "", file
+		if rest, ok := strings.CutPrefix(file, "worktrees/"); ok {
+			var name string
+			name, log, _ = strings.Cut(rest, "/")
+			dir = "worktrees/" + name
+		}
+		log, ok := strings.CutPrefix(log, "logs/")
+		if !ok {
+			continue
+		}
+		up := path.Join(dir, log)
+		for ; up != "."; up = path.Dir(up) {
+			if _, known := s.paths[up]; known {
+				break
+			}
+		}
+		if slices.Contains(changed, strings.TrimPrefix(up, ".")) {
+			all = append(all, file)
+		}
+	}
+	for _, index := range indexes {
+		all = append(all, path.Join(path.Dir(index.path), "logs/HEAD"))
+	}
+	return all
 }
 
 // fits reports whether the signature may be asked: its objects are in the store, and no power cut came since.
 func (s *signature) fits(c *Captured) bool {
 	boot := c.p.Env.BootTime()
-	return s.Sum != 0 && s.Generation == c.o.Generation && (boot.IsZero() || s.Start.After(boot))
+	return len(s.paths) > 0 && s.Generation == c.o.Generation && (boot.IsZero() || s.Start.After(boot))
 }
 
-// encode gives the file's bytes: a line of JSON, then the paths, each with a NUL behind it.
-func (s *signature) encode() []byte {
-	head, err := json.Marshal(s)
-	if err != nil {
-		return nil
-	}
-	return append(append(head, '\n'), strings.Join(s.paths, "\x00")...)
-}
+// encode gives the file's bytes.
+func (s *signature) encode() []byte { return encodePaths(s, s.paths) }
 
 // readSignature reads what encode wrote; what is missing or damaged fits nothing.
 func readSignature(file string) (s signature) {
+	if paths, ok := readPaths(file, &s); ok {
+		s.paths = paths
+		return s
+	}
+	return signature{}
+}
+
+// encodePaths gives the bytes of a file of the store: a line of JSON, then a number and a path, with a NUL behind it, for each
+// path: JSON alone would cost a hook a millisecond.
+func encodePaths(head any, paths map[string]uint64) []byte {
+	data, err := json.Marshal(head)
+	if err != nil {
+		return nil
+	}
+	data = append(data, '\n')
+	for path, n := range paths {
+		data = binary.LittleEndian.AppendUint64(data, n)
+		data = append(append(data, path...), 0)
+	}
+	return data
+}
+
+// readPaths reads what encodePaths gave. ok is false where the file is missing or damaged.
+func readPaths(file string, head any) (paths map[string]uint64, ok bool) {
 	data, err := account.ReadSmall(file, maxFile)
 	if err != nil {
-		return signature{}
+		return nil, false
 	}
-	head, paths, _ := bytes.Cut(data, []byte("\n"))
-	if json.Unmarshal(head, &s) != nil {
-		return signature{}
+	line, rest, found := bytes.Cut(data, []byte("\n"))
+	if !found || json.Unmarshal(line, head) != nil {
+		return nil, false
 	}
-	s.paths = strings.Split(string(paths), "\x00")
-	return s
+	paths = map[string]uint64{}
+	for len(rest) > 8 {
+		path, more, found := bytes.Cut(rest[8:], []byte{0})
+		if !found {
+			return nil, false
+		}
+		paths[string(path)] = binary.LittleEndian.Uint64(rest)
+		rest = more
+	}
+	return paths, len(rest) == 0
 }

@@ -23,19 +23,19 @@ import (
 
 // box is a project in a git repository.
 type box struct {
-	*testing.T
+	testing.TB
 	dir string
 	p   *project.Project
 }
 
-func newBox(t *testing.T) *box {
+func newBox(t testing.TB) *box {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	env := account.Env{Home: filepath.Join(base, "home"), Dir: filepath.Join(base, "project"), Getenv: func(string) string { return "" }}
-	b := &box{T: t, dir: env.Dir}
+	b := &box{TB: t, dir: env.Dir}
 	for _, dir := range []string{env.Home, env.Dir} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
