@@ -34,12 +34,8 @@ func readLog(file string) (list []logEntry, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for line := range strings.Lines(string(data)) {
-		line = strings.TrimSuffix(line, "\n")
-		n := strings.IndexByte(line, ' ')
-		if (n == 40 || n == 64) && len(line) > 2*n+1 && line[2*n+1] == ' ' && isHex(line[:n]) && isHex(line[n+1:2*n+1]) {
-			list = append(list, logEntry{line[:n], line[n+1 : 2*n+1], line[2*n+1:]})
-		}
+	for _, e := range gitrepo.ParseLog(data) {
+		list = append(list, logEntry{e.Old, e.ID, e.Rest})
 	}
 	return list, nil
 }

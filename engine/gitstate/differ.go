@@ -61,7 +61,7 @@ func (f refFiles) read(objects Objects) (map[string]gitrepo.Ref, error) {
 	s := State{objects: objects}
 	refs := map[string]gitrepo.Ref{}
 	if e := f[packedRefs]; e != nil {
-		text, err := s.read(*e)
+		text, err := s.Read(*e)
 		if err != nil {
 			return nil, err
 		}
@@ -75,7 +75,7 @@ func (f refFiles) read(objects Objects) (map[string]gitrepo.Ref, error) {
 			refs[path] = gitrepo.Ref{Target: e.Target}
 			continue
 		}
-		text, err := s.read(*e)
+		text, err := s.Read(*e)
 		if err != nil {
 			return nil, err
 		}

@@ -82,7 +82,7 @@ func (s *State) readPlace(e manifest.Entry, root string) error {
 	if e.Size > maxPlace {
 		return &FormatError{"its place is too long"}
 	}
-	data, err := s.read(e)
+	data, err := s.Read(e)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,11 @@ func (s *State) readPlace(e manifest.Entry, root string) error {
 	return nil
 }
 
-func (s *State) read(e manifest.Entry) ([]byte, error) {
+// Files is the tree of the files of the common git directory.
+func (s *State) Files() oid.ID { return s.files }
+
+// Read gives the content of a file of the state.
+func (s *State) Read(e manifest.Entry) ([]byte, error) {
 	f, err := s.objects.Open(e)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ func (s *State) Mentions(into map[string]bool) error {
 		if e.Kind == manifest.Subdir || strings.HasPrefix(path, "hooks/") {
 			return nil
 		}
-		data, err := s.read(e)
+		data, err := s.Read(e)
 		if err == nil {
 			hexIDs(data, into)
 		}
@@ -25,7 +25,7 @@ func (s *State) Mentions(into map[string]bool) error {
 		return err
 	}
 	for _, e := range s.indexes.Entries {
-		data, err := s.read(e)
+		data, err := s.Read(e)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/gitevents"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/window"
@@ -26,9 +27,16 @@ type Present struct {
 	at      map[string]time.Time    // when was written what differs from the newest checkpoint
 	windows []manifest.Window       // that no checkpoint has yet
 	dirs    map[oid.ID]manifest.Dir // what the store does not have of it
+
+	gitState   oid.ID // tree of git's own state, zero for none
+	repository bool
+	gitSince   gitevents.Point   // of the newest checkpoint
+	git        []gitevents.Event // what git did since
 }
 
-func (n *Present) state() *State { return &State{Root: n.Root, Now: true} }
+func (n *Present) state() *State {
+	return &State{Root: n.Root, Now: true, git: n.gitState, repository: n.repository}
+}
 
 // Look scans the working tree as a save would, and stores nothing. It gives up when ctx
 // ends, or another process changes the tree: the error says which (context's, *BusyError).
@@ -71,6 +79,11 @@ func Look(ctx context.Context, p *project.Project) (_ *Present, err error) {
 	if newest != nil && project.IsDamage(err) {
 		// What it is compared with is damaged, not it.
 		err = manifest.Diff(load, oid.ID{}, n.Root, func(manifest.Change) error { return ctx.Err() })
+	}
+	head, branch := c.GitHead()
+	n.gitState, n.repository = c.Git(), !c.Git().IsZero() || head+branch != ""
+	if err == nil && newest != nil {
+		err = n.lookAtGit(ctx, c.Tx, p, stateOf(newest).point())
 	}
 	if err == nil {
 		n.at, err = c.Written(root)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/gitevents"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -68,7 +69,9 @@ type Row struct {
 	Then     *Row // of a prompt, what came after its turn's end, of a call, a save or an operation, what came after it: up to a checkpoint whose row does not tell of it; nil: nothing
 	Claimed  bool // the row of the save that followed has the changes after this one, too
 
-	counts *Counts // as the log has them already
+	counts *Counts            // as the log has them already
+	span   *gitSpan           // of what git did; nil for nothing
+	git    *[]gitevents.Event // nil: not read yet
 }
 
 // State is the tree at some time.
@@ -78,13 +81,19 @@ type State struct {
 	Root     oid.ID
 	Coverage oid.ID // what the checkpoint did not capture; zero for none
 	Now      bool
+
+	git        oid.ID // tree of git's own state, zero for none
+	repository bool   // there was one
 }
 
 // Counts are those of a row's changes.
 type Counts = manifest.Counts
 
 func stateOf(c *manifest.Checkpoint) *State {
-	return &State{Seq: c.Seq, ID: c.ID, Root: c.Root, Coverage: c.Coverage}
+	return &State{
+		Seq: c.Seq, ID: c.ID, Root: c.Root, Coverage: c.Coverage,
+		git: c.Git, repository: !c.Git.IsZero() || c.GitHead+c.GitBranch != "",
+	}
 }
 
 // same reports whether two states are the same tree; what is not known is not.

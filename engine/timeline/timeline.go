@@ -41,6 +41,8 @@ type Timeline struct {
 	folded   int
 	matching *pathMatcher
 	began    bool
+	git      *Git
+	gitLooks int // rows that were looked at with it
 	numbered int // the number of the last checkpoint that has one, in this look into the database; 0: not known yet
 }
 
@@ -75,7 +77,11 @@ func (t *Timeline) Next(ctx context.Context, limit int) ([]*Row, error) {
 			return err
 		}
 		if r.Kind == Safety && !t.o.Safety {
-			if alone, err := t.alone(ctx, db, r, older); err != nil || !alone {
+			alone, err := t.alone(ctx, db, r, older)
+			if err == nil && !alone {
+				alone, err = t.tellsGit(r)
+			}
+			if err != nil || !alone {
 				return err
 			}
 		}
@@ -226,6 +232,7 @@ func (t *Timeline) take(db *manifest.DB, e event) error {
 	if err != nil {
 		return err
 	}
+	r.spanGit(state, t.newer)
 	if l.Kind == manifest.Safety {
 		if t.o.Safety || !t.o.Only {
 			t.pending = r
@@ -316,7 +323,10 @@ func (t *Timeline) finish(db *manifest.DB, r *Row, older *event) error {
 	if r.Folded == "" {
 		r.Folded = fold(r)
 	}
-	return t.foldEnd(db, r)
+	if err := t.foldEnd(db, r); err != nil {
+		return err
+	}
+	return t.unfoldGit(r)
 }
 
 // fold says why a row has no news: what it did is nothing, and the state that it has is

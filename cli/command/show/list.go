@@ -136,7 +136,7 @@ func runList(ctx context.Context, c *app.Call, o listFlags) error {
 	}
 	all := c.JSON || o.oneline // they promise every checkpoint
 	options := timeline.Options{Folded: all || o.all, Safety: o.all, Only: all, Filter: filter}
-	l := &listing{c: c, p: p, filtered: o.filtered(c)}
+	l := &listing{c: c, p: p, filtered: o.filtered(c), ofPaths: len(o.paths) > 0}
 	if !o.oneline && p.Of() == "" {
 		l.present, l.unseen = rows.Look(ctx, p)
 		if err := ctx.Err(); err != nil {
@@ -261,6 +261,7 @@ type listing struct {
 	present     *timeline.Present // nil: the tree was not looked at
 	unseen      string            // why
 	filtered    bool
+	ofPaths     bool // only what changed some paths: what git did is left out
 	rows        []*timeline.Row
 	checkpoints int // among the rows
 	folded      int // rows without news that were left out
@@ -344,6 +345,7 @@ func (l *listing) print(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	git := timeline.NewGit(l.p, l.present)
 	for _, r := range l.rows {
 		n, known, err := r.Count(ctx, l.p, l.present)
 		if project.IsDamage(err) {
@@ -351,6 +353,11 @@ func (l *listing) print(ctx context.Context) error {
 		} else if err != nil {
 			return err
 		}
+		lines, err := l.gitCells(git, r)
+		if err != nil {
+			return err
+		}
+		t.Rows = append(t.Rows, lines...)
 		age := app.FormatAge(o.Now().Sub(r.Time))
 		cells := []string{rows.RowNumber(r), rows.RowID(r), age, screen.Clip(rows.RowWhy(r), rows.MaxWhy), whose[rows.SessionOf(r)], rows.RowText(r, n), rows.JoinNonEmpty(strings.TrimSpace(rows.RowChanges(r, n, known)+others(r)), strings.TrimSpace(rows.ThenChanges(r)+others(r.Then)))}
 		if r.Kind == timeline.Now {
@@ -373,6 +380,22 @@ func (l *listing) print(ctx context.Context) error {
 		o.Table(t)
 		l.printRest()
 	})
+}
+
+// gitCells are the lines of what git did after a row's state and before the next.
+func (l *listing) gitCells(git *timeline.Git, r *timeline.Row) (lines [][]string, err error) {
+	if l.ofPaths {
+		return nil, nil
+	}
+	events, err := git.Of(r)
+	for _, line := range rows.GitLines(events) {
+		age := ""
+		if !line.Time.IsZero() {
+			age = app.FormatAge(l.c.Out.Now().Sub(line.Time))
+		}
+		lines = append(lines, []string{"", "", age, "git", "", line.Text, ""})
+	}
+	return lines, err
 }
 
 // printRest says what is not shown.

@@ -21,11 +21,12 @@ type listView struct {
 // listedView is a checkpoint as the row of a list.
 type listedView struct {
 	rows.CheckpointView
-	Folded     string          `json:"folded"`      // why list leaves it out, "" where it does not
-	Ends       string          `json:"ends"`        // the prompt whose turn it ends
-	OwnChanges *ownChangesView `json:"own_changes"` // null where they are not known
-	InTurn     bool            `json:"in_turn"`     // kind prompt, and no prompt of its own: it came into the running turn
-	Then       *ownChangesView `json:"then"`        // what came after it, of a prompt after its turn's end, up to a checkpoint that does not tell of it; null for nothing
+	Folded     string          `json:"folded"`        // why list leaves it out, "" where it does not
+	Ends       string          `json:"ends"`          // the prompt whose turn it ends
+	OwnChanges *ownChangesView `json:"own_changes"`   // null where they are not known
+	InTurn     bool            `json:"in_turn"`       // kind prompt, and no prompt of its own: it came into the running turn
+	Then       *ownChangesView `json:"then"`          // what came after it, of a prompt after its turn's end, up to a checkpoint that does not tell of it; null for nothing
+	Git        []rows.GitView  `json:"git,omitempty"` // what git did after it and before the next checkpoint, or until now
 }
 
 // ownChangesView is what a row is responsible for: of a prompt those of its turn, of a tool call
@@ -95,6 +96,7 @@ func (l *listing) document(ctx context.Context) error {
 		return err
 	}
 	diffs := 0
+	git := timeline.NewGit(l.p, l.present)
 	for _, r := range l.rows {
 		if _, known := r.Known(); !known {
 			diffs++
@@ -128,6 +130,16 @@ func (l *listing) document(ctx context.Context) error {
 		if then := r.Then; then != nil {
 			n, _ := then.Known()
 			row.Then = own(then, n)
+		}
+		if diffs <= maxDiffs && !l.ofPaths {
+			events, err := git.Of(r)
+			if err != nil {
+				return err
+			}
+			if len(events) > 0 {
+				diffs++
+			}
+			row.Git = rows.ViewGit(events)
 		}
 		v.Checkpoints = append(v.Checkpoints, row)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/gitevents"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -109,6 +110,8 @@ type shown struct {
 	thenOwned          rows.Owned
 	agents             bool // are at work in the project
 	entries            []inspect.TreeEntry
+	git                []gitevents.Event // what git did after it and before the next
+	stashes            *int              // entries of git's stash; nil: not known
 	coverage           []problem.Problem
 	withFiles, withCov bool
 }
@@ -126,6 +129,9 @@ func gatherShow(ctx context.Context, p *project.Project, l project.Listed, files
 	}
 	s.changes = withoutImplied(changes)
 	if err := s.ownChanges(ctx, p); err != nil {
+		return nil, err
+	}
+	if s.stashes, err = inspect.Stashes(p, l.Checkpoint); err != nil {
 		return nil, err
 	}
 	if files {
@@ -158,6 +164,9 @@ func (s *shown) ownChanges(ctx context.Context, p *project.Project) error {
 		return err
 	}
 	if err := s.owners(ctx, p, r, now); err != nil || r == nil {
+		return err
+	}
+	if s.git, err = timeline.NewGit(p, now).Of(r); err != nil {
 		return err
 	}
 	var own []manifest.Change
@@ -251,6 +260,8 @@ type shownView struct {
 	Own      *ownPathsView         `json:"own_changes"` // as list tells them; null where they are not known
 	Then     *ownPathsView         `json:"then"`        // what came after it, of a prompt after the end of its turn, as list has it; null for nothing
 	Entries  *[]rows.EntryView     `json:"entries,omitempty"`
+	Git      []rows.GitView        `json:"git,omitempty"`         // what git did after it and before the next checkpoint, or until now
+	Stashes  *int                  `json:"git_stashes,omitempty"` // entries of git's stash; left out where git's own state is not known
 	Coverage *[]rows.ProblemView   `json:"coverage,omitempty"`
 	// The same, as status calls it.
 	NotCovered *[]rows.ProblemView `json:"not_covered,omitempty"`
@@ -266,6 +277,7 @@ type ownPathsView struct {
 
 func (s *shown) view() any {
 	v := shownView{CheckpointView: rows.ViewCheckpoint(s.Listed), Changes: rows.ViewOwned(s.changes, s.owned)}
+	v.Git, v.Stashes = rows.ViewGit(s.git), s.stashes
 	if r := s.row; r != nil {
 		v.Own = &ownPathsView{string(r.Side), viewStateID(r.From), viewStateID(r.To), rows.ViewOwned(s.own, s.ownOwned)}
 		if then := r.Then; then != nil {

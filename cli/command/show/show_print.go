@@ -32,7 +32,11 @@ func (s *shown) print(o *app.Output) {
 	}
 	field("session", session)
 	if s.GitHead != "" {
-		field("git", strings.TrimSpace(app.Escape(s.GitBranch)+" "+app.Escape(screen.Clip(s.GitHead, 12))))
+		at := strings.TrimSpace(app.Escape(s.GitBranch) + " " + app.Escape(screen.Clip(s.GitHead, 12)))
+		if s.stashes != nil && *s.stashes > 0 {
+			at += ", " + app.Plural(*s.stashes, "stash entry", "stash entries")
+		}
+		field("git", at)
 	}
 	field("files", app.Plural(s.Files, "file", "files")+", "+app.FormatSize(int64(s.Bytes))+", "+app.FormatSize(int64(s.StoredBytes))+" stored")
 	field("tree", rows.ViewHash(s.Root)[:16])
@@ -53,6 +57,13 @@ func (s *shown) print(o *app.Output) {
 	}
 	if !s.withCov { // else that is the question
 		s.printChanges(o)
+		if len(s.git) > 0 {
+			o.Line("")
+			o.Line("What git did after it:")
+			for _, e := range s.git {
+				o.Line("    %s", rows.GitText(e))
+			}
+		}
 	}
 	if bad := problem.FailedOf(s.coverage); len(bad) > 0 && !s.withCov {
 		o.Line("")

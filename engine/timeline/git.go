@@ -1,0 +1,106 @@
+package timeline
+
+import (
+	"context"
+	"errors"
+
+	"github.com/rewind-cli/rewind/engine/gitevents"
+	"github.com/rewind-cli/rewind/engine/gitstate"
+	"github.com/rewind-cli/rewind/engine/project"
+)
+
+// gitSpan is the two states between which a row tells what git did: from its own, or of an operation from the one before
+// it, to the next. So each event is in one row, whichever rows are shown.
+type gitSpan struct{ from, to gitevents.Point }
+
+// point is what is known of git in a state.
+func (s *State) point() gitevents.Point {
+	return gitevents.Point{Root: s.Root, State: s.git, Repository: s.repository}
+}
+
+// spanGit says of a row from which state on it tells what git did; until is the next state, nil for not known.
+func (r *Row) spanGit(from, until *State) {
+	if from == nil || until == nil {
+		return
+	}
+	if span := (gitSpan{from.point(), until.point()}); span.from.State != span.to.State || span.from.Repository != span.to.Repository {
+		r.span = &span
+	}
+}
+
+// maxGitLooks bounds how many rows without any other news are looked at for what git did.
+const maxGitLooks = 1000
+
+// unfoldGit shows a row that has no other news than what git did.
+func (t *Timeline) unfoldGit(r *Row) error {
+	if r.Folded == "" || r.Folded == TakenBack {
+		return nil
+	}
+	tells, err := t.tellsGit(r)
+	if tells {
+		r.Folded = ""
+	}
+	return err
+}
+
+// tellsGit reports whether git did something in a row that is shown for nothing else. Of a long history not all is looked at.
+func (t *Timeline) tellsGit(r *Row) (bool, error) {
+	if r.span == nil || t.gitLooks >= maxGitLooks {
+		return false, nil
+	}
+	t.gitLooks++
+	if t.git == nil {
+		t.git = NewGit(t.p, t.o.Present)
+	}
+	events, err := t.git.Of(r)
+	return len(events) > 0, err
+}
+
+// Git reads what git did in rows. It is for one goroutine; the caller holds the project.
+type Git struct {
+	p      *project.Project
+	now    *Present
+	reader *gitevents.Reader
+}
+
+// NewGit reads of rows that were made with now, which may be nil: the tree was not looked at.
+func NewGit(p *project.Project, now *Present) *Git {
+	return &Git{p: p, now: now, reader: gitevents.NewReader(gitstate.InStore(p), p.Root())}
+}
+
+// Of is what git did from a row's state until the next, the oldest event first: it costs nothing where git's state is the
+// same. What is damaged is not known: verify tells of that. It is read once.
+func (g *Git) Of(r *Row) ([]gitevents.Event, error) {
+	if r.span == nil {
+		return nil, nil
+	}
+	if r.git != nil {
+		return *r.git, nil
+	}
+	var events []gitevents.Event
+	var err error
+	if g.now != nil && r.span.to == g.now.point() && r.span.from == g.now.gitSince {
+		events = g.now.git
+	} else if events, err = g.reader.Between(r.span.from, r.span.to); project.IsDamage(g.p.Classify(err)) || errors.As(err, new(*gitstate.FormatError)) {
+		events, err = nil, nil
+	}
+	if err == nil {
+		r.git = &events
+	}
+	return events, g.p.Classify(err)
+}
+
+// lookAtGit reads what git did since the newest state, as long as the capture is there.
+func (n *Present) lookAtGit(ctx context.Context, objects gitstate.Objects, p *project.Project, since gitevents.Point) error {
+	n.gitSince = since
+	events, err := gitevents.NewReader(objects, p.Root()).Between(since, n.point())
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
+	n.git = events // what is damaged, or no state of git's, has none
+	return nil
+}
+
+func (n *Present) point() gitevents.Point {
+	return gitevents.Point{Root: n.Root, State: n.gitState, Repository: n.repository}
+}
