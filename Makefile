@@ -68,7 +68,7 @@ soak: ## random lives and killed processes for a long time: SOAK=1h; every case 
 
 soak-share: ## what of soak has no end of its own, for SOAK=20s each
 	REWIND_SOAK=$(or $(SOAK),20s) $(GO) test -vet=off -timeout 10m -run 'TestSoakMachine|TestSoakSymlinkSwaps' ./engine ./engine/treeio
-	REWIND_SOAK=$(or $(SOAK),20s) $(GO) test -vet=off -timeout 10m -run TestSoakLives ./cli/lives -for $(or $(SOAK),20s)
+	REWIND_SOAK=$(or $(SOAK),20s) $(GO) test -vet=off -timeout 10m -run 'TestSoakLives|TestSoakGitLives' ./cli/lives -for $(or $(SOAK),20s)
 
 e2e: ## the real clients against a scripted model, with no network but the loopback: E2E=<unpacked npm packages>
 	$(GO) test -c -o bin/e2e.test ./cli

@@ -9,6 +9,7 @@
 //  3. truth_test.go knows whose each line is: every line that is written is there once in a life.
 //  4. judge_attribution_test.go asks who changed what, and counts: exact, flagged, wrong.
 //  5. judge_revert_test.go takes a session, a turn or a call back, and looks at every line.
+//  6. git_test.go plays lives of git repositories, with git as the judge of what comes back.
 //
 // docs/CERTAINTY.md has the error rates that the long run prints.
 package lives

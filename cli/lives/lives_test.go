@@ -74,11 +74,17 @@ func TestLivesOfTheProgram(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program and runs it many times")
 	}
+	play(t, builtProgram(t), 1, 1_000_000)
+}
+
+// builtProgram builds the program.
+func builtProgram(t *testing.T) string {
+	t.Helper()
 	program := filepath.Join(t.TempDir(), "rewind")
 	if out, err := exec.Command("go", "build", "-o", program, "../rewind").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	play(t, program, 1, 1_000_000)
+	return program
 }
 
 // TestSoakLives plays 10,000 lives, and prints the table of docs/CERTAINTY.md.
