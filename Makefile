@@ -22,13 +22,14 @@ dist: ## a release in dist/: archives, .deb, .rpm, get.sh, checksums; DISTFLAGS=
 
 # These start no goroutine, or test the program as it is built, in processes of its own: -race would find nothing in
 # them and costs four times the processor time. TestSequentialPackages holds the first ones to it.
-SEQUENTIAL = engine/graph engine/patch engine/pathspec engine/problem engine/weave hookio hookio/jsonscan hookio/shell manifest/table
-PROGRAM = bench/picture cli/rewind
+SEQUENTIAL = bench/report engine/bisect engine/graph engine/patch engine/pathspec engine/problem engine/weave hookio hookio/jsonscan hookio/register hookio/shell manifest/table
+PROGRAM = cli/rewind bench/picture
 # These try each byte, each fault, many random lives, or play the program in processes of its own: all of it without -race,
-# and a share (-short) with it. The tests of all other packages run with -race alone.
-EXHAUSTIVE = cas cas/pack cli cli/lives engine engine/gitrepo engine/ignore engine/linediff engine/treeio engine/remote engine/scan engine/transcript manifest
-PLAIN = $(addprefix ./,$(SEQUENTIAL) $(PROGRAM) $(EXHAUSTIVE))
-RACED = $(filter-out $(addprefix $(shell $(GO) list -m)/,$(SEQUENTIAL) $(PROGRAM) $(EXHAUSTIVE)),$(shell $(GO) list ./...))
+# and a share (-short) with it. The tests of all other packages run with -race alone. What takes longest is named, and begins,
+# first: no core waits for it at the end.
+EXHAUSTIVE = cli engine cas cli/lives engine/remote engine/gitrepo engine/treeio engine/scan manifest engine/ignore engine/transcript engine/linediff cas/pack
+PLAIN = $(addprefix ./,$(PROGRAM) $(EXHAUSTIVE) $(SEQUENTIAL))
+RACED = ./cli/page $(filter-out %/cli/page $(addprefix $(shell $(GO) list -m)/,$(SEQUENTIAL) $(PROGRAM) $(EXHAUSTIVE)),$(shell $(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...))
 # Scenes wait for the disk more than for a core. vet is a step of its own. Raced commands end at once, not after a second.
 GOTEST = $(GO) test -vet=off -parallel 4 -timeout 25m
 RACE = CGO_ENABLED=1 GORACE="atexit_sleep_ms=10 $(GORACE)" $(GOTEST) -race
@@ -46,7 +47,7 @@ vet: ## build, vet and staticcheck, and vet for macOS and Windows; without optim
 test-plain: # in memory, where there is enough of it: fsync on a disk takes ten times as long; test-raced is on the disk
 	dir=$${TMPDIR:-/tmp}; free=$$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }'); \
 	if [ -z "$$TMPDIR" ] && [ "$${free:-0}" -ge 4194304 ]; then export TMPDIR=/dev/shm; fi; \
-	GOTMPDIR=$$dir $(GOTEST) -p 1 $(PLAIN)
+	GOTMPDIR=$$dir $(GOTEST) -p 2 $(PLAIN)
 	cd cli/web/bundle && $(GO) vet . && $(GOTEST) .
 
 test-raced:

@@ -58,16 +58,12 @@ func TestDamageIsNeverSilent(t *testing.T) {
 		}
 		told(again, at, "after repair", false)
 	}
-	step := 1
-	if testing.Short() {
-		step = 5
-	}
-	for i := pack.HeaderSize; i < len(good); i += step {
+	for i := pack.HeaderSize; i < len(good); i += every(15) {
 		bad := slices.Clone(good)
 		bad[i] ^= 0x04
 		run(i, bad, true)
 	}
-	for n := int(ends[1]); n < len(good); n += 3 * step { // cut off, or with zeros where nothing was written yet
+	for n := int(ends[1]); n < len(good); n += 3 * every(15) { // cut off, or with zeros where nothing was written yet
 		run(n, good[:n], false)
 	}
 	bad := slices.Concat(good[:ends[1]], make([]byte, len(good)-int(ends[1])))

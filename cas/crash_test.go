@@ -193,6 +193,15 @@ func (w *world) check() {
 	}
 }
 
+// every is the step through a test's cases: one where all of them are tried, and n where -race tries a share of them, which
+// differ in what is where, not in their goroutines.
+func every(n int) int {
+	if testing.Short() {
+		return n
+	}
+	return 1
+}
+
 func rounds(short, usual, long int) int {
 	switch {
 	case os.Getenv("REWIND_SOAK") != "":

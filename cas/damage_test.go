@@ -94,11 +94,7 @@ func TestEveryByteFlipped(t *testing.T) {
 		}
 		to := copyStore(t, o)
 		pack, _ := os.ReadFile(filepath.Join(o.Dir, "log-00000001.pack"))
-		step := 1
-		if testing.Short() {
-			step = 7
-		}
-		for i := 0; i < len(good); i += step {
+		for i := 0; i < len(good); i += every(21) {
 			if name == "log-00000001.idx" && i >= 72+64 && i < len(good)-200 && i%16 != 0 {
 				continue // mostly fan-out
 			}
@@ -164,11 +160,7 @@ func TestTruncatedAtEveryByte(t *testing.T) {
 	}
 	to := copyStore(t, o)
 	file := filepath.Join(to.Dir, "log-00000001.pack")
-	step := 1
-	if testing.Short() {
-		step = 7
-	}
-	for n := 0; n < len(good); n += step {
+	for n := 0; n < len(good); n += every(21) {
 		os.RemoveAll(to.Dir)
 		os.MkdirAll(to.Dir, 0o700)
 		write(t, file, good[:n])
@@ -213,12 +205,8 @@ func TestRepair(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	step := 1
-	if testing.Short() {
-		step = 11
-	}
 	to := copyStore(t, o)
-	for i := 0; i < len(good); i += step {
+	for i := 0; i < len(good); i += every(33) {
 		os.RemoveAll(to.Dir)
 		if err := os.CopyFS(to.Dir, os.DirFS(o.Dir)); err != nil {
 			t.Fatal(err)

@@ -154,7 +154,7 @@ func (w *shared) join() error {
 // are joined leaves both.
 func TestPartedLog(t *testing.T) {
 	for _, samePack := range []bool{false, true} {
-		for cut := 0; ; cut++ {
+		for cut := 0; ; cut += every(5) {
 			w, ours, theirs := parted(t, samePack)
 			s := w.open("a")
 			if !s.Diverged() {

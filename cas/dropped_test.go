@@ -197,11 +197,7 @@ func TestOtherMirrorObeysAfterAKill(t *testing.T) {
 			return err
 		}
 	}
-	step := 1
-	if testing.Short() {
-		step = 5
-	}
-	for after := 0; ; after += step {
+	for after := 0; ; after += every(15) {
 		w := newShared(t)
 		if !dies(w, after, func() error { return w.purge("a") }) {
 			if after < 50 {
@@ -218,7 +214,7 @@ func TestOtherMirrorObeysAfterAKill(t *testing.T) {
 			return
 		}
 	}
-	for after := 0; ; after += step {
+	for after := 0; ; after += every(7) {
 		w := newShared(t)
 		if err := w.purge("a"); err != nil {
 			t.Fatal(err)

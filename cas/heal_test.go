@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -111,9 +113,14 @@ func TestRewrittenPacks(t *testing.T) {
 			}
 		},
 	}
-	for what, run := range first {
+	n := 0
+	for _, what := range slices.Sorted(maps.Keys(first)) {
+		run := first[what]
 		for _, damage := range rewrites {
 			for _, only := range []pack.Kind{0, pack.Log, pack.Data} {
+				if n++; n%every(5) != 0 {
+					continue
+				}
 				t.Run(fmt.Sprintf("%s/%s/%d", what, damage.name, only), func(t *testing.T) {
 					s, objects, log := twinStore(t)
 					names, err := s.names()

@@ -222,7 +222,7 @@ func TestStoreReplacedWhileItChanges(t *testing.T) {
 	} {
 		for _, then := range []string{"nothing", "a save"} {
 			t.Run(name+" and "+then, func(t *testing.T) {
-				for n := 1; ; n++ {
+				for n := 1; ; n += every(3) {
 					r := newReplaced(t, n)
 					if then == "a save" {
 						r.then = func(rebuilt *Store) { r.saveBeside(rebuilt, "in the rebuilt store") }

@@ -236,7 +236,7 @@ func (w *reused) holds(account, by string, without ...string) {
 func TestPackNumberUsedAgain(t *testing.T) {
 	for i, as := range []string{"s", "sgs", "sgsgs", "gs"} {
 		for k, bs := range []string{"g", "sg", "sgsgsgs", "p", "sps", "sgsp", "spspspsps"} {
-			if testing.Short() && (2*i+k)%7 != 1 { // they differ in what is where, not in their goroutines
+			if testing.Short() && ((2*i+k)%7 != 1 || i%2 == 1) { // they differ in what is where, not in their goroutines
 				continue
 			}
 			t.Run(as+"-"+bs, func(t *testing.T) {

@@ -52,7 +52,7 @@ func (m tests) Run() int {
 	}
 	flag.Parse()
 	if only := flag.Lookup("test.run").Value; testing.Short() && raced() && only.String() == "" {
-		_ = only.Set("^(" + strings.Join(inProcess, "|") + "|TestScript)$/^(" + strings.Join(withRace, "|") + ")?$")
+		_ = only.Set("^(" + strings.Join(inProcess, "|") + ")$|^TestScript$/^(" + strings.Join(withRace, "|") + ")$")
 	}
 	dir, err := buildProgram()
 	defer os.RemoveAll(dir)
@@ -78,7 +78,16 @@ var withRace = []string{
 // that is run: the others play the program as it is built, in processes of its own.
 var inProcess = []string{
 	"TestEveryLongCommandHasALine", "TestLongCommandsKeepToTheirTotals", "TestInterruptedLongCommands", "TestStoreOfAnotherAccount",
-	"TestUnwritableHome", "TestEveryCommandFitsItsSchema", "TestManual",
+	"TestUnwritableHome", "TestEveryCommandFitsItsSchema", "TestManual", "TestPartsOfRacedTests",
+}
+
+// TestPartsOfRacedTests: of the tests that are run with -race, the parts are run, too.
+func TestPartsOfRacedTests(t *testing.T) {
+	run := false
+	t.Run("a part", func(*testing.T) { run = true })
+	if !run {
+		t.Error("the pattern of the tests that are run with -race leaves parts of them out")
+	}
 }
 
 // A test or a scene that was renamed would no longer be run with -race.

@@ -282,9 +282,12 @@ func (v *victim) name(file string) string {
 // store, one at a time, both with its mirror and without.
 func TestEveryFileOfAStoreDamaged(t *testing.T) {
 	v := newVictim(t)
-	for _, file := range v.files() {
+	for n, file := range v.files() {
 		good := v.whole[file]
 		for i, bad := range [][]byte{nil, {}, good[:1], good[:len(good)/3], good[:len(good)-1], append(slices.Clone(good), 0), bytes.Repeat([]byte{0}, len(good))} {
+			if (n+i)%every(3) != 0 {
+				continue
+			}
 			v.mend()
 			what := fmt.Sprintf("%s with %d of %d bytes", v.name(file), len(bad), len(good))
 			if i == 0 {

@@ -349,7 +349,7 @@ func TestAges(t *testing.T) {
 
 func TestLargeFileChangedInTheMiddle(t *testing.T) {
 	l := newLab(t)
-	size := 24 << 20
+	size := 24 << 20 / every(3)
 	data := make([]byte, size)
 	state := uint64(1)
 	for i := range data { // incompressible, reproducible

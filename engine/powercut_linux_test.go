@@ -19,7 +19,7 @@ import (
 )
 
 // TestPowerCutOnADisk saves to a real ext4 while the power goes, and looks at what is left.
-func TestPowerCutOnADisk(t *testing.T) { powerCuts(t, 40, 20) }
+func TestPowerCutOnADisk(t *testing.T) { powerCuts(t, 40/every(2), 20/every(2)) }
 
 func TestSoakPowerCutOnADisk(t *testing.T) {
 	if os.Getenv("REWIND_SOAK") == "" {

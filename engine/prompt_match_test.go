@@ -27,7 +27,7 @@ func TestPromptsOfTheSameWords(t *testing.T) {
 		for _, clock := range []time.Duration{0, -3 * time.Second, 45 * time.Second, -time.Hour} {
 			for _, ids := range []bool{true, false} {
 				for _, lineFirst := range []bool{false, true} {
-					if n++; n%every(5) != 0 {
+					if n++; n%every(11) != 0 {
 						continue
 					}
 					t.Run(fmt.Sprintf("%s, clock %v, ids %v, line first %v", words, clock, ids, lineFirst), func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 
 // TestRowOf: the row of one checkpoint, of which only what is near it is read, is the one that the whole timeline has.
 func TestRowOf(t *testing.T) {
-	for seed := uint64(0); seed < 24; seed += every(uint64(5)) {
+	for seed := uint64(0); seed < 24; seed += every(uint64(11)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			l := newLab(t)

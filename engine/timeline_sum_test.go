@@ -89,7 +89,7 @@ func (l *lab) goes(word string) {
 // the one before it ends, and the last is the project as it is now. Of an agent's rows, a turn has those of its calls in it: there, each step
 // between two states is in some row.
 func TestRowsAddUp(t *testing.T) {
-	for seed := uint64(0); seed < 72; seed += every(uint64(7)) {
+	for seed := uint64(0); seed < 72; seed += every(uint64(13)) {
 		sessions := []string{"", "s", "gh"}[seed%3]
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()

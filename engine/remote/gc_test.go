@@ -312,7 +312,7 @@ func TestGCThatFails(t *testing.T) {
 	states = append(states, b.Fork())
 	for _, state := range states {
 		for _, fault := range []faultbucket.Fault{faultbucket.Before, faultbucket.After, faultbucket.Torn, faultbucket.Stale, faultbucket.Denied} {
-			for fails := 1; ; fails++ {
+			for fails := 1; ; fails += every(4) {
 				c := state.Fork()
 				c.Now = b.Now
 				failed := false

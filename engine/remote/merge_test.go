@@ -195,7 +195,7 @@ func TestMergeThatFails(t *testing.T) {
 	key := m.add()
 	log := ""
 	for _, fault := range []faultbucket.Fault{faultbucket.Before, faultbucket.After, faultbucket.Torn, faultbucket.Stale} {
-		for fails := 1; ; fails++ {
+		for fails := 1; ; fails += every(4) {
 			log = m.pushes(3)
 			first := b.Calls("")
 			failed := false

@@ -174,7 +174,7 @@ func cp(t *testing.T, from, to string) {
 func TestWhatWasPushedIsThere(t *testing.T) {
 	lives := 8
 	if testing.Short() {
-		lives = 3
+		lives = 2
 	}
 	for seed := range lives {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

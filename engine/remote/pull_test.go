@@ -119,7 +119,7 @@ func TestPullOfForeignObjects(t *testing.T) {
 func TestPullsWhatOthersPushed(t *testing.T) {
 	lives := 8
 	if testing.Short() {
-		lives = 3
+		lives = 2
 	}
 	for seed := range lives {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -99,7 +99,7 @@ func TestRotationIsInterrupted(t *testing.T) {
 	cp(t, m.dir, image)
 	cp(t, m.home, homeImage)
 	for _, fault := range []faultbucket.Fault{faultbucket.Before, faultbucket.After, faultbucket.Torn} {
-		for n := 1; ; n++ {
+		for n := 1; ; n += every(4) {
 			b := start.Fork()
 			b.Now = start.Now
 			calls := 0

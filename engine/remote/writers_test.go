@@ -26,12 +26,20 @@ type writer struct {
 	has   []string
 }
 
+// every is the step through a test's faults: one where all of them are tried, and n where -race tries a share of them.
+func every(n int) int {
+	if testing.Short() {
+		return n
+	}
+	return 1
+}
+
 // TestManyWriters: several machines, with clocks an hour apart, push, merge and collect in one remote for weeks, where requests fail. What any of them
 // reported as pushed, a clone has at any time, unless its log was removed by name.
 func TestManyWriters(t *testing.T) {
 	lives := 3
 	if testing.Short() {
-		lives = 2
+		lives = 1
 	}
 	for seed := range lives {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -250,7 +250,6 @@ func TestPiSurvivesItsProgram(t *testing.T) {
 	}
 	for name, script := range programs {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			d, _ := drive(t, script, "1")
 			if n := len(d.Told); n != 1 || !strings.HasPrefix(d.Told[0], "warning: rewind: ") {
 				if name != "hangs" {
