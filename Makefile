@@ -31,7 +31,9 @@ EXHAUSTIVE = cli engine cas cli/lives engine/remote engine/gitrepo engine/treeio
 PLAIN = $(addprefix ./,$(PROGRAM) $(EXHAUSTIVE) $(SEQUENTIAL))
 RACED = ./cli/page $(filter-out %/cli/page $(addprefix $(shell $(GO) list -m)/,$(SEQUENTIAL) $(PROGRAM) $(EXHAUSTIVE)),$(shell $(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...))
 # Scenes wait for the disk more than for a core. vet is a step of its own. Raced commands end at once, not after a second.
-GOTEST = $(GO) test -vet=off -parallel 4 -timeout 25m
+# The compiler and the tests collect garbage a quarter as often, which saves a seventh to a third of their processor time,
+# up to a bound that is for the few which hold much.
+GOTEST = GOGC=400 GOMEMLIMIT=2GiB $(GO) test -vet=off -parallel 4 -timeout 25m
 RACE = CGO_ENABLED=1 GORACE="atexit_sleep_ms=10 $(GORACE)" $(GOTEST) -race
 
 test: ## every test, with and without -race

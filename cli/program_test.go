@@ -25,6 +25,8 @@ import (
 const crashingName = "rewind-that-crashes"
 
 func TestMain(m *testing.M) {
+	os.Unsetenv("GOGC") // of make test, as the next one: the programs that tests start have none
+	os.Unsetenv("GOMEMLIMIT")
 	inMemory()
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
 		if signal.Ignored(s) { // as behind nohup: what is started here would ignore it, too

@@ -21,6 +21,8 @@ func TestMain(m *testing.M) {
 		env.Now = func() time.Time { return time.Now().Add(ahead) }
 		os.Exit(cli.Main(append([]string{"rewind"}, os.Args[1:]...), env, cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 	}
+	os.Unsetenv("GOGC") // of make test, as the next one: the programs that tests start have none
+	os.Unsetenv("GOMEMLIMIT")
 	os.Exit(m.Run())
 }
 

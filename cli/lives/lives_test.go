@@ -34,6 +34,8 @@ func TestMain(m *testing.M) {
 		env.Home = filepath.Join(filepath.Dir(args[3]), "home")
 		os.Exit(cli.Main(args, env, cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 	}
+	os.Unsetenv("GOGC") // of make test, as the next one: the programs that tests start have none
+	os.Unsetenv("GOMEMLIMIT")
 	os.Exit(m.Run())
 }
 

@@ -11,5 +11,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("REWIND_TEST_AS_PROGRAM") != "" {
 		main()
 	}
+	os.Unsetenv("GOGC") // of make test, as the next one: the programs that tests start have none
+	os.Unsetenv("GOMEMLIMIT")
 	os.Exit(m.Run())
 }
