@@ -209,3 +209,18 @@ func TestInitialisedAnew(t *testing.T) {
 	}
 	b.same(was, b.look(b.dir), "stash")
 }
+
+// TestStashWithoutAReflogLine: after reflog expire, the reference alone has an entry; it returns as one that git lists.
+func TestStashWithoutAReflogLine(t *testing.T) {
+	b := started(t)
+	b.stash("a", "one")
+	b.git("reflog", "expire", "--expire=now", "--all")
+	id := b.git("rev-parse", "refs/stash")
+	s := b.save()
+	b.stash("a", "two")
+	b.forget()
+	b.restore(s, b.target(), Missing)
+	if got := b.git("stash", "list", "--format=%H"); !strings.Contains(got, id) {
+		t.Errorf("the stash has %s and lacks %s", got, id)
+	}
+}

@@ -22,8 +22,9 @@ func stashOf(s side, all bool) ([]logEntry, error) {
 	return list, nil
 }
 
+// unlogged is the line of an entry that has none. Git takes a line of time 0 for damaged, and leaves it out.
 func unlogged(id string) logEntry {
-	return logEntry{zero(id), id, " rewind <rewind@localhost> 0 +0000\t"}
+	return logEntry{zero(id), id, " rewind <rewind@localhost> 1 +0000\tfound without a line in the reflog"}
 }
 
 // planStash decides which entries the stash has. kinds are those of the objects of the saved entries.

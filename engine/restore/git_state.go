@@ -55,18 +55,6 @@ func (r *Run) prepareGit(id oid.ID) error {
 	if id.IsZero() {
 		return &project.RefusedError{What: "that checkpoint does not hold git's own state: there was no git repository, it could not be read, or forget removed it", Next: "leave out --git"}
 	}
-	r.git = &gitMove{}
-	if err := r.planGit(r.git, id, r.Options.Git); err != nil {
-		return err
-	}
-	if reasons := r.git.plan.Refusals; len(reasons) > 0 {
-		return &project.RefusedError{What: "git's own state cannot be brought back: " + strings.Join(reasons, " ")}
-	}
-	return nil
-}
-
-// planGit plans g, the way of git's own state to a captured one. The caller closes g, also after an error.
-func (r *Run) planGit(g *gitMove, id oid.ID, half GitHalf) error {
 	state, err := gitstate.Load(r.Tx, id, r.Root())
 	if err != nil {
 		return err
@@ -76,14 +64,15 @@ func (r *Run) planGit(g *gitMove, id oid.ID, half GitHalf) error {
 		return err
 	}
 	temp := filepath.Join(r.StoreDir(), account.TmpName)
-	if r.Options.DryRun {
-		temp = "" // the system's: a dry run writes nothing into the store
+	if r.ReadOnly != nil {
+		temp = "" // the system's: a dry run alone comes here
 	}
-	if g.dir, err = os.MkdirTemp(temp, "git-"); err != nil {
+	r.git = &gitMove{}
+	if r.git.dir, err = os.MkdirTemp(temp, "git-"); err != nil {
 		return err
 	}
-	source := gitrestore.Source{Dir: filepath.Join(g.dir, "files"), Objects: gitstate.HeldDirs(r.Project)}
-	indexes := filepath.Join(g.dir, "indexes")
+	source := gitrestore.Source{Dir: filepath.Join(r.git.dir, "files"), Objects: gitstate.HeldDirs(r.Project)}
+	indexes := filepath.Join(r.git.dir, "indexes")
 	for _, dir := range []string{source.Dir, indexes} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return err
@@ -99,14 +88,20 @@ func (r *Run) planGit(g *gitMove, id oid.ID, half GitHalf) error {
 		return err
 	}
 	mode := gitrestore.Missing
-	switch half {
+	switch r.Options.Git {
 	case GitExact:
 		mode = gitrestore.Exact
 	case gitBack:
 		mode = gitrestore.Back
 	}
-	g.plan, err = gitrestore.MakePlan(r.Ctx, source, target, mode, r.target.ID.String()[:gitLabel])
-	return err
+	r.git.plan, err = gitrestore.MakePlan(r.Ctx, source, target, mode, r.target.ID.String()[:gitLabel])
+	if err != nil {
+		return err
+	}
+	if reasons := r.git.plan.Refusals; len(reasons) > 0 {
+		return &project.RefusedError{What: "git's own state cannot be brought back: " + strings.Join(reasons, " ")}
+	}
+	return nil
 }
 
 // linkSharedIndexes puts the other halves of split indexes beside the indexes, where git looks for them. Their names say what

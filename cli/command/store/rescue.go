@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,8 +26,9 @@ func NewRescue() *app.Command {
 		Usage: "[N|ID [DIR]]",
 		Short: "bring back a project whose directory is gone",
 		Long: "Lists the projects of this account whose directory is gone, or was made anew without a\n" +
-			"store, the one that was saved to last first. With a number of that list, or the\n" +
-			"beginning of a store's id, it brings one back: the files of its newest checkpoint, git's\n" +
+			"store, the one that was saved to last first, with what of each was only there: files that\n" +
+			"HEAD's commit does not have so, commits that no remote-tracking branch has, and stash\n" +
+			"entries. With a number, or the beginning of a store's id, it brings one back: the files of its newest checkpoint, git's\n" +
 			"own state (branches, stash, index) and the store with all checkpoints. They go where the\n" +
 			"project was, or into DIR, which must be empty or not there. It needs no project and\n" +
 			"works from anywhere.",
@@ -53,7 +55,20 @@ func NewRescue() *app.Command {
 
 // rescueView lists the projects that can be brought back; their numbers begin with 1.
 type rescueView struct {
-	Projects []storeView `json:"projects"`
+	Projects []lostView `json:"projects"`
+}
+
+type lostView struct {
+	storeView
+	Unsaved *unsavedView `json:"unsaved"` // null where it is not known
+}
+
+// unsavedView is what the project's directory alone had, at its newest checkpoint.
+type unsavedView struct {
+	Git     bool `json:"git"`     // there was a git repository; without one, files are all files
+	Files   int  `json:"files"`   // that the commit of HEAD does not have so
+	Commits int  `json:"commits"` // that no remote-tracking branch reaches
+	Stashes int  `json:"stashes"`
 }
 
 // rescuedView is what was brought back, and where.
@@ -64,7 +79,13 @@ type rescuedView struct {
 
 func listLost(ctx context.Context, c *app.Call, lost []stores.Info) error {
 	if c.JSON {
-		return c.Out.Document(rescueView{app.Map(lost, viewStore)})
+		return c.Out.Document(rescueView{app.Map(lost, func(s stores.Info) lostView {
+			v := lostView{storeView: viewStore(s)}
+			if u, err := rescue.LookAt(ctx, c.Env, s); err == nil {
+				v.Unsaved = &unsavedView{u.Git, u.Files, u.Commits, u.Stashes}
+			}
+			return v
+		})})
 	}
 	if len(lost) == 0 {
 		c.Out.Summary("No project of this account has lost its directory.")
@@ -72,18 +93,39 @@ func listLost(ctx context.Context, c *app.Call, lost []stores.Info) error {
 	}
 	return c.Page(ctx, func() {
 		t := screen.Table{Columns: []screen.Column{
-			{Title: "#", Right: true}, {Title: "ID", Style: screen.Yellow}, {Title: "LAST SAVE", Right: true}, {Title: "SIZE", Right: true}, {Title: "PROJECT", Flex: true},
+			{Title: "#", Right: true}, {Title: "ID", Style: screen.Yellow}, {Title: "LAST SAVE", Right: true}, {Title: "SIZE", Right: true}, {Title: "UNSAVED IN GIT"}, {Title: "PROJECT", Flex: true},
 		}}
 		for i, s := range lost {
 			age := ""
 			if !s.LastSave.IsZero() {
 				age = app.Ago(c.Out, s.LastSave)
 			}
-			t.Rows = append(t.Rows, []string{strconv.Itoa(i + 1), s.ID[:8], age, app.FormatSize(s.Bytes), app.EscapePath(s.Root)})
+			t.Rows = append(t.Rows, []string{strconv.Itoa(i + 1), s.ID[:8], age, app.FormatSize(s.Bytes), unsavedText(ctx, c, s), app.EscapePath(s.Root)})
 		}
 		c.Out.Table(t)
 		c.Out.Hint("rewind rescue 1 brings the first one back where it was, rewind rescue 1 DIR into another directory")
 	})
+}
+
+// unsavedText says what would be lost with a project. "?" where that is not known.
+func unsavedText(ctx context.Context, c *app.Call, s stores.Info) string {
+	u, err := rescue.LookAt(ctx, c.Env, s)
+	switch {
+	case err != nil:
+		return "?"
+	case !u.Git:
+		return "no git, " + app.Plural(u.Files, "file", "files")
+	}
+	var parts []string
+	for _, part := range []struct {
+		n         int
+		one, many string
+	}{{u.Files, "file", "files"}, {u.Commits, "commit", "commits"}, {u.Stashes, "stash entry", "stash entries"}} {
+		if part.n > 0 {
+			parts = append(parts, app.Plural(part.n, part.one, part.many))
+		}
+	}
+	return cmp.Or(strings.Join(parts, ", "), "nothing")
 }
 
 func runRescue(ctx context.Context, c *app.Call, lost []stores.Info) error {
