@@ -28,10 +28,10 @@ func NewRescue() *app.Command {
 		Long: "Lists the projects of this account whose directory is gone, or was made anew without a\n" +
 			"store, the one that was saved to last first, with what of each was only there: files that\n" +
 			"HEAD's commit does not have so, commits that no remote-tracking branch has, and stash\n" +
-			"entries. With a number, or the beginning of a store's id, it brings one back: the files of its newest checkpoint, git's\n" +
-			"own state (branches, stash, index) and the store with all checkpoints. They go where the\n" +
-			"project was, or into DIR, which must be empty or not there. It needs no project and\n" +
-			"works from anywhere.",
+			"entries. With a number, or the beginning of a store's id, it brings one back: the files\n" +
+			"of its newest checkpoint, git's own state (branches, stash, index) and the store with\n" +
+			"all checkpoints. They go where the project was, or into DIR, which must be empty or not\n" +
+			"there. It needs no project and works from anywhere.",
 		Examples: []app.Example{
 			{Line: "rewind rescue", Does: "what can be brought back"},
 			{Line: "rewind rescue 1", Does: "the one that was saved to last, where it was"},
