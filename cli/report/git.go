@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/engine/restore"
@@ -60,26 +61,34 @@ func gitText(r *restore.Restored, ahead bool) (text, hint string) {
 		place(g.Branch, g.Head), place(g.ThenBranch, g.ThenHead), then, show), hint
 }
 
-// GitFact is the same as a line of a plan or of a result; "" where HEAD is not elsewhere.
+// GitFact is the same as a line of a plan or of a result, with what git has lost; "" where HEAD is not elsewhere, and nothing lost.
 func GitFact(r *restore.Restored, ahead bool) string {
-	text, hint := gitText(r, ahead)
-	switch {
-	case text == "":
-		return ""
-	case hint != "":
-		text += "; " + hint
+	var facts []string
+	add := func(text, hint string) {
+		switch {
+		case text == "":
+			return
+		case hint != "":
+			text += "; " + hint
+		}
+		facts = append(facts, app.Escape("Git: "+text+"."))
 	}
-	return app.Escape("Git: " + text + ".")
+	add(gitText(r, ahead))
+	add(gitLostText(r))
+	return strings.Join(facts, " ")
 }
 
-// WarnGit says it as a warning, before the question and after the answer.
+// WarnGit says it as warnings, before the question and after the answer.
 func WarnGit(c *app.Call, r *restore.Restored, ahead bool) {
-	text, hint := gitText(r, ahead)
-	if text == "" || c.Out.Quiet {
-		return
+	warn := func(text, hint string) {
+		if text == "" || c.Out.Quiet {
+			return
+		}
+		c.Out.Warn("%s", text)
+		if hint != "" && len(c.Paths) == 0 { // it moves the whole branch: no help for some paths
+			c.Out.Hint("%s", hint)
+		}
 	}
-	c.Out.Warn("%s", text)
-	if hint != "" && len(c.Paths) == 0 { // it moves the whole branch: no help for some paths
-		c.Out.Hint("%s", hint)
-	}
+	warn(gitText(r, ahead))
+	warn(gitLostText(r))
 }

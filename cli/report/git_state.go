@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
@@ -35,6 +36,61 @@ func viewGitLines(lines []gitrestore.Line) []gitLineView {
 	return app.Map(lines, func(l gitrestore.Line) gitLineView {
 		return gitLineView{gitWhats[l.What], gitChanges[l.Change], valid(l.Name), valid(l.As), l.From, l.To, l.Count, valid(l.Note)}
 	})
+}
+
+// viewGitLost is what stays lost: to is what it was, and the note says how it returns.
+func viewGitLost(loss *restore.GitLoss) []gitLineView {
+	return app.Map(loss.Lines, func(l gitrestore.Line) gitLineView {
+		return gitLineView{What: gitWhats[l.What], Change: "lost", Name: valid(l.Name), To: l.To, Count: l.Count, Note: bringsBack(loss) + " brings it back"}
+	})
+}
+
+// bringsBack is the command.
+func bringsBack(loss *restore.GitLoss) string {
+	return "rewind restore " + loss.Since.ID.String()[:app.ShortID] + " --git-only"
+}
+
+// maxLost is how much of what git has lost is named.
+const maxLost = 3
+
+// gitLostText says what git has lost since the state that a restore goes to, and how it returns; both are "" where it has lost
+// nothing, or all of it, which gitText says. It is escaped.
+func gitLostText(r *restore.Restored) (text, hint string) {
+	loss := r.GitLost
+	if loss == nil || r.Git != nil && r.Git.Gone() {
+		return "", ""
+	}
+	since := "since that state"
+	if loss.OfWork {
+		since = "since that work began"
+	}
+	if loss.Lines[0].What == gitrestore.GitDir {
+		return "the git directory is gone " + since, bringsBack(loss) + " brings it back"
+	}
+	var parts []string
+	stashes := slices.DeleteFunc(slices.Clone(loss.Lines), func(l gitrestore.Line) bool { return l.What != gitrestore.Stash })
+	for _, l := range loss.Lines {
+		switch {
+		case l.What == gitrestore.Stash && len(stashes) > 1:
+		case l.What == gitrestore.Stash:
+			parts = append(parts, "the stash entry "+app.Quote(l.Name))
+		case l.Change == gitrestore.ReturnsAs:
+			parts = append(parts, "commit "+l.To[:min(len(l.To), 8)]+" of "+refName(l.Name))
+		default:
+			parts = append(parts, refName(l.Name))
+		}
+	}
+	if len(stashes) > 1 {
+		parts = append(parts, app.Plural(len(stashes), "stash entry", "stash entries"))
+	}
+	if n := len(parts) - maxLost; n > 1 {
+		parts = append(parts[:maxLost], fmt.Sprintf("%d more", n))
+	}
+	all := parts[0]
+	if n := len(parts) - 1; n > 0 {
+		all = strings.Join(parts[:n], ", ") + " and " + parts[n]
+	}
+	return app.Escape("git has lost " + all + " " + since), bringsBack(loss) + " brings " + app.ItOrThem(len(loss.Lines)) + " back"
 }
 
 // valid is a name as JSON can have it.

@@ -20,7 +20,7 @@ type RestoredView struct {
 	TranscriptBackup *string            `json:"transcript_backup"`          // that of Transcript, as log calls it
 	CodeOnly         string             `json:"code_only_reason,omitempty"` // why Transcript is null, although it was to move
 	Git              *gitView           `json:"git,omitempty"`              // HEAD is elsewhere than in the target
-	GitState         []gitLineView      `json:"git_state,omitempty"`        // what becomes of git's own state, with --git
+	GitState         []gitLineView      `json:"git_state,omitempty"`        // what becomes of git's own state, with --git; else what git has lost since
 	Others           []otherView        `json:"others,omitempty"`           // whose work goes too
 	Outside          []app.PathView     `json:"outside,omitempty"`          // what goes too, of the person
 	Nested           []nestedView       `json:"nested,omitempty"`           // projects below this one, with stores of their own, whose files change
@@ -119,6 +119,9 @@ func ViewRestored(r *restore.Restored) RestoredView {
 	}
 	if len(r.GitState) > 0 {
 		v.GitState = viewGitLines(r.GitState)
+	}
+	if l := r.GitLost; l != nil {
+		v.GitState = viewGitLost(l)
 	}
 	if g := r.Git; g != nil {
 		v.Git = &gitView{Head: g.Head, Branch: g.Branch, CheckpointHead: g.ThenHead, CheckpointBranch: g.ThenBranch}

@@ -110,7 +110,7 @@ var inEngine = map[string][]string{
 	"engine/inspect": {"cas", "engine/account", "engine/attempts", "engine/attribution", "engine/checkpoint", "engine/conversation", "engine/gitevents", "engine/gitstate", "engine/linediff", "engine/oplog",
 		"engine/patch", "engine/pathspec", "engine/problem", "engine/project", "engine/rules", "engine/session", "engine/weave", "engine/window", "engine/work", "manifest"},
 	"engine/status": {"engine/account", "engine/hook", "engine/inspect", "engine/maintain", "engine/problem", "engine/project", "engine/remote", "engine/stores", "manifest"},
-	"engine/restore": {"cas", "engine/account", "engine/attribution", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/gitrepo", "engine/gitrestore", "engine/gitstate", "engine/ignore", "engine/inspect", "engine/linediff", "engine/maintain",
+	"engine/restore": {"cas", "engine/account", "engine/attribution", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/gitevents", "engine/gitrepo", "engine/gitrestore", "engine/gitstate", "engine/ignore", "engine/inspect", "engine/linediff", "engine/maintain",
 		"engine/notice", "engine/oplog", "engine/patch", "engine/pathspec", "engine/problem", "engine/project", "engine/rootfs", "engine/rules", "engine/session", "engine/transcript", "engine/treeio", "engine/weave", "engine/window", "engine/work", "manifest"},
 	"engine/revert": {"engine/attribution", "engine/conversation", "engine/inspect", "engine/linediff", "engine/notice", "engine/oplog", "engine/patch", "engine/pathspec", "engine/problem", "engine/project",
 		"engine/restore", "engine/rules", "engine/session", "engine/transcript", "engine/treeio", "engine/weave", "engine/window", "engine/work", "manifest"},

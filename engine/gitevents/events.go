@@ -2,6 +2,7 @@ package gitevents
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -175,4 +176,15 @@ func (c *comparison) count(kind Kind, group, name string, e Event) {
 	if e.Time.After(of.Time) {
 		of.Time = e.Time
 	}
+}
+
+// CanLose reports whether something may have been lost by an event: what a reference or the stash named before.
+func (e Event) CanLose() bool {
+	switch e.Kind {
+	case Amend, Rebase, RebaseBegun, Reset, Moved, Deleted, Dropped, Unstashed, GitGone, WorktreeGone:
+		return true
+	case Switch: // away from a commit that no branch has
+		return strings.Trim(e.From, "0123456789abcdef") == "" || strings.ContainsAny(e.From, "~^@:")
+	}
+	return false
 }

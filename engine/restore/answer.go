@@ -134,7 +134,7 @@ func (r *Run) report(changes []treeio.Change, skips []problem.Problem) *Restored
 	if r.saw != nil && r.Sel == nil {
 		out.NotCaptured = r.saw.outside
 	}
-	out.GitState = r.gitLines()
+	out.GitState, out.GitLost = r.gitLines(), r.gitLost
 	if out.Git = r.gitMoved(changes); r.Options.Git >= GitExact || out.Git != nil && out.Git.Gone() && r.git.changes() {
 		out.Git = nil // it comes back
 	}

@@ -55,6 +55,18 @@ func (r *Run) prepareGit(id oid.ID) error {
 	if id.IsZero() {
 		return &project.RefusedError{What: "that checkpoint does not hold git's own state: there was no git repository, it could not be read, or forget removed it", Next: "leave out --git"}
 	}
+	r.git = &gitMove{}
+	if err := r.planGit(r.git, id, r.Options.Git); err != nil {
+		return err
+	}
+	if reasons := r.git.plan.Refusals; len(reasons) > 0 {
+		return &project.RefusedError{What: "git's own state cannot be brought back: " + strings.Join(reasons, " ")}
+	}
+	return nil
+}
+
+// planGit plans g, the way of git's own state to a captured one. The caller closes g, also after an error.
+func (r *Run) planGit(g *gitMove, id oid.ID, half GitHalf) error {
 	state, err := gitstate.Load(r.Tx, id, r.Root())
 	if err != nil {
 		return err
@@ -64,15 +76,14 @@ func (r *Run) prepareGit(id oid.ID) error {
 		return err
 	}
 	temp := filepath.Join(r.StoreDir(), account.TmpName)
-	if r.ReadOnly != nil {
-		temp = "" // the system's: a dry run alone comes here
+	if r.Options.DryRun {
+		temp = "" // the system's: a dry run writes nothing into the store
 	}
-	r.git = &gitMove{}
-	if r.git.dir, err = os.MkdirTemp(temp, "git-"); err != nil {
+	if g.dir, err = os.MkdirTemp(temp, "git-"); err != nil {
 		return err
 	}
-	source := gitrestore.Source{Dir: filepath.Join(r.git.dir, "files"), Objects: gitstate.HeldDirs(r.Project)}
-	indexes := filepath.Join(r.git.dir, "indexes")
+	source := gitrestore.Source{Dir: filepath.Join(g.dir, "files"), Objects: gitstate.HeldDirs(r.Project)}
+	indexes := filepath.Join(g.dir, "indexes")
 	for _, dir := range []string{source.Dir, indexes} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return err
@@ -88,20 +99,14 @@ func (r *Run) prepareGit(id oid.ID) error {
 		return err
 	}
 	mode := gitrestore.Missing
-	switch r.Options.Git {
+	switch half {
 	case GitExact:
 		mode = gitrestore.Exact
 	case gitBack:
 		mode = gitrestore.Back
 	}
-	r.git.plan, err = gitrestore.MakePlan(r.Ctx, source, target, mode, r.target.ID.String()[:gitLabel])
-	if err != nil {
-		return err
-	}
-	if reasons := r.git.plan.Refusals; len(reasons) > 0 {
-		return &project.RefusedError{What: "git's own state cannot be brought back: " + strings.Join(reasons, " ")}
-	}
-	return nil
+	g.plan, err = gitrestore.MakePlan(r.Ctx, source, target, mode, r.target.ID.String()[:gitLabel])
+	return err
 }
 
 // linkSharedIndexes puts the other halves of split indexes beside the indexes, where git looks for them. Their names say what

@@ -74,6 +74,7 @@ type Restored struct {
 	Stuck        bool                              // no file could be moved, so the conversation was not moved either
 	Git          *GitMoved                         // git's HEAD is elsewhere than in the target; nil where it is not, or no file changes
 	GitState     []gitrestore.Line                 // what becomes of git's own state, where that goes along
+	GitLost      *GitLoss                          // what git has lost since, where its own state stays as it is; nil for nothing
 	Instead      *RevertInstead                    // what keeps the work of Others and Outside; nil where nothing is known to
 	Unclear      bool                              // it is not known which session it is about: Others are all whose work goes
 	// Own are the paths that go and that Others and Outside do not have: a restore of these alone keeps theirs. Only where a
@@ -174,6 +175,7 @@ type Run struct {
 
 	move      *conversation.Move        // the conversation on its way, nil for none
 	git       *gitMove                  // git's own state on its way, nil for none
+	gitLost   *GitLoss                  // what git has lost since the target, nil for nothing
 	nested    string                    // undo: a repository that it left alone; "" for none
 	Notice    notice.Notice             // what only the verb knows of the notice
 	before    *conversation.PromptPlace // where back goes to
@@ -300,6 +302,7 @@ func (r *Run) run(choose func(*Run) (*treeio.Plan, error)) (_ *Restored, err err
 	if err := r.prepareGit(r.target.Git); err != nil {
 		return nil, p.Classify(err)
 	}
+	r.lookForLoss()
 	done, err := r.carryOut(plan)
 	return done, p.Classify(err)
 }

@@ -1,0 +1,51 @@
+package restore
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/gitevents"
+	"github.com/rewind-cli/rewind/engine/gitrestore"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// GitLoss is what git has lost since a checkpoint, and what a restore of git's own state would bring back: branches, tags,
+// entries of the stash, commits that no reference reaches, or the whole git directory.
+type GitLoss struct {
+	Since  manifest.Checkpoint
+	OfWork bool              // of a revert: Since is when the work began that it takes back
+	Lines  []gitrestore.Line // each returns, under its name or another one
+}
+
+// lookForLoss finds out what git has lost since the state that files go to. It costs nothing while git's state is the same,
+// and git is only asked where something was done that can lose something. What cannot be found out is not reported: files
+// are what the restore is about.
+func (r *Run) lookForLoss() {
+	since := r.target
+	if r.GitThen != nil {
+		since = *r.GitThen
+	}
+	if r.Options.Git != GitStays || r.git != nil || r.Scan == nil || r.Sel != nil || r.Options.Half == conversation.ConversationOnly || since.Git.IsZero() {
+		return
+	}
+	head, branch := r.Scan.GitHead()
+	was := gitevents.Point{Root: since.Root, State: since.Git, Repository: true}
+	is := gitevents.Point{Root: r.Now, State: r.Scan.Git(), Repository: !r.Scan.Git().IsZero() || head+branch != ""}
+	events, err := gitevents.NewReader(r.Tx, r.Root()).Between(was, is)
+	if err != nil || !slices.ContainsFunc(events, gitevents.Event.CanLose) {
+		return
+	}
+	g := &gitMove{}
+	defer g.close()
+	if r.planGit(g, since.Git, GitLost) != nil || len(g.plan.Refusals) > 0 {
+		return
+	}
+	lost := slices.DeleteFunc(g.plan.Lines, func(l gitrestore.Line) bool {
+		kind := l.What == gitrestore.GitDir || l.What == gitrestore.Ref || l.What == gitrestore.Stash || l.What == gitrestore.Head
+		return !kind || l.Change != gitrestore.Returns && l.Change != gitrestore.ReturnsAs || strings.HasPrefix(l.Name, "refs/remotes/")
+	})
+	if len(lost) > 0 {
+		r.gitLost = &GitLoss{since, r.GitThen != nil, lost}
+	}
+}
