@@ -20,6 +20,7 @@ type gitLineView struct {
 	To     string `json:"to,omitempty"`   // then
 	Count  int    `json:"count,omitempty"`
 	Note   string `json:"note,omitempty"`
+	Repo   string `json:"repo,omitempty"` // which of several repositories: its path below the root; that around the project has none
 }
 
 var gitWhats = map[gitrestore.What]string{
@@ -34,14 +35,14 @@ var gitChanges = map[gitrestore.Change]string{
 
 func viewGitLines(lines []gitrestore.Line) []gitLineView {
 	return app.Map(lines, func(l gitrestore.Line) gitLineView {
-		return gitLineView{gitWhats[l.What], gitChanges[l.Change], valid(l.Name), valid(l.As), l.From, l.To, l.Count, valid(l.Note)}
+		return gitLineView{gitWhats[l.What], gitChanges[l.Change], valid(l.Name), valid(l.As), l.From, l.To, l.Count, valid(l.Note), valid(l.Repo)}
 	})
 }
 
 // viewGitLost is what stays lost: to is what it was, and the note says how it returns.
 func viewGitLost(loss *restore.GitLoss) []gitLineView {
 	return app.Map(loss.Lines, func(l gitrestore.Line) gitLineView {
-		return gitLineView{What: gitWhats[l.What], Change: "lost", Name: valid(l.Name), To: l.To, Count: l.Count, Note: bringsBack(loss) + " brings it back"}
+		return gitLineView{What: gitWhats[l.What], Change: "lost", Name: valid(l.Name), To: l.To, Count: l.Count, Note: bringsBack(loss) + " brings it back", Repo: valid(l.Repo)}
 	})
 }
 
@@ -65,7 +66,7 @@ func gitLostText(r *restore.Restored) (text, hint string) {
 		since = "since that work began"
 	}
 	if loss.Lines[0].What == gitrestore.GitDir {
-		return "the git directory is gone " + since, bringsBack(loss) + " brings it back"
+		return app.Escape("the git directory" + inRepo(loss.Lines[0], " of ") + " is gone " + since), bringsBack(loss) + " brings it back"
 	}
 	var parts []string
 	stashes := slices.DeleteFunc(slices.Clone(loss.Lines), func(l gitrestore.Line) bool { return l.What != gitrestore.Stash })
@@ -73,11 +74,11 @@ func gitLostText(r *restore.Restored) (text, hint string) {
 		switch {
 		case l.What == gitrestore.Stash && len(stashes) > 1:
 		case l.What == gitrestore.Stash:
-			parts = append(parts, "the stash entry "+app.Quote(l.Name))
+			parts = append(parts, "the stash entry "+app.Quote(l.Name)+inRepo(l, " in "))
 		case l.Change == gitrestore.ReturnsAs:
-			parts = append(parts, "commit "+l.To[:min(len(l.To), 8)]+" of "+refName(l.Name))
+			parts = append(parts, "commit "+l.To[:min(len(l.To), 8)]+" of "+refName(l.Name)+inRepo(l, " in "))
 		default:
-			parts = append(parts, refName(l.Name))
+			parts = append(parts, refName(l.Name)+inRepo(l, " in "))
 		}
 	}
 	if len(stashes) > 1 {
@@ -100,6 +101,9 @@ func valid(name string) string { return strings.ToValidUTF8(name, "\uFFFD") }
 func GitStateText(r *restore.Restored) []string {
 	return app.Map(r.GitState, func(l gitrestore.Line) string {
 		text := gitSubject(l) + " " + gitVerb(l)
+		if l.Repo != "" {
+			text = inRepo(l, "in ") + ", " + text
+		}
 		if l.Note != "" {
 			text += ": " + strings.TrimSuffix(l.Note, ".")
 		}
@@ -176,4 +180,12 @@ func refName(name string) string {
 		}
 	}
 	return name
+}
+
+// inRepo names the repository of a line, after a word; "" for that around the project.
+func inRepo(l gitrestore.Line, word string) string {
+	if l.Repo == "" {
+		return ""
+	}
+	return word + l.Repo
 }

@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas"
@@ -50,8 +49,8 @@ type Captured struct {
 	Problems   []problem.Problem
 	rules      []byte // encoded rules of this capture
 	git        gitPlace
-	gitState   *gitstate.Captured // nil without a repository, or where it could not be captured
-	edited     *oid.ID            // the tree where it is not as it was scanned, see override
+	gitState   *gitstate.Captured
+	edited     *oid.ID // the tree where it is not as it was scanned, see override
 	overridden map[string]bool
 	taken      *window.Taken
 	after      uint64                 // the newest record of the log when the look at the tree began
@@ -130,32 +129,20 @@ func CaptureTree(ctx context.Context, p *project.Project, o CaptureOptions) (*Ca
 	if err != nil {
 		return nil, errors.Join(p.Classify(err), c.Discard())
 	}
+	var repo gitrepo.Repo
 	if rs.HasRepo {
-		if err := c.captureGit(ctx, rs.Repo, o.Look); err != nil {
-			return nil, errors.Join(p.Classify(err), c.Discard())
-		}
+		repo = rs.Repo
 	}
+	c.gitState, err = gitstate.Capture(ctx, p, gitstate.Options{
+		Tx: c.Tx, Repo: repo, Below: c.Scan.Repos, Start: c.start, Generation: c.generation, Look: o.Look,
+	})
+	if err != nil {
+		return nil, errors.Join(p.Classify(err), c.Discard())
+	}
+	c.Problems = append(c.Problems, c.gitState.Problems...)
 	c.Problems = append(c.Problems, rs.Late()...)
 	c.Problems = append(c.Problems, c.Scan.Problems...)
 	return c, nil
-}
-
-// captureGit captures what git keeps beside its objects. That it cannot is a problem of the checkpoint and no error, but for
-// that of the store.
-func (c *Captured) captureGit(ctx context.Context, repo gitrepo.Repo, look bool) error {
-	state, err := gitstate.Capture(ctx, c.p, gitstate.Options{Tx: c.Tx, Repo: repo, Start: c.start, Generation: c.generation, Look: look})
-	if err == nil {
-		c.gitState = state
-		if state.Left > 0 {
-			c.Problems = append(c.Problems, problem.Problem{Path: ".git", Reason: fmt.Sprintf("git objects or packs that are not held: %d. Their file system allows no hard links to them, and they are too large to copy", state.Left)})
-		}
-		return nil
-	}
-	if ctx.Err() != nil || project.IsDamage(err) {
-		return err
-	}
-	c.Problems = append(c.Problems, problem.Problem{Path: ".git", Reason: "what git keeps beside its objects is not in this checkpoint: " + problem.Text(err)})
-	return nil
 }
 
 // Git is the tree of git's own state, zero for none.

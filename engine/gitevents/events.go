@@ -1,6 +1,7 @@
 package gitevents
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -96,11 +97,22 @@ func (r *Reader) Between(a, b Point) ([]Event, error) {
 	}
 	c := comparison{r: r, sameFiles: a.Root == b.Root}
 	var err error
-	if c.a.State, err = gitstate.Load(r.objects, a.State, r.root); err != nil {
+	c.a.State, err = gitstate.Load(r.objects, a.State, r.root)
+	before := !errors.Is(err, gitstate.ErrNoneAround)
+	if err != nil && before {
 		return nil, err
 	}
-	if c.b.State, err = gitstate.Load(r.objects, b.State, r.root); err != nil {
+	c.b.State, err = gitstate.Load(r.objects, b.State, r.root)
+	after := !errors.Is(err, gitstate.ErrNoneAround)
+	switch {
+	case err != nil && after:
 		return nil, err
+	case before && !after:
+		return []Event{{Kind: GitGone}}, nil
+	case !before && after:
+		return []Event{{Kind: GitMade}}, nil
+	case !before:
+		return nil, nil
 	}
 	if c.a.Files() == c.b.Files() || c.a.Common != c.b.Common || c.a.GitDir != c.b.GitDir {
 		return nil, nil
@@ -124,6 +136,9 @@ func (r *Reader) Between(a, b Point) ([]Event, error) {
 // Stashes counts the entries of the stash in a state.
 func (r *Reader) Stashes(id oid.ID) (int, error) {
 	state, err := gitstate.Load(r.objects, id, r.root)
+	if errors.Is(err, gitstate.ErrNoneAround) {
+		return 0, nil
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -38,7 +38,8 @@ func (r Repository) Output(ctx context.Context, input []byte, args ...string) ([
 	}
 	cmd.Dir = r.GitDir
 	cmd.Stdin = bytes.NewReader(input)
-	cmd.Env = append(cmd.Env, "GIT_DIR="+r.GitDir, "GIT_ALLOW_PROTOCOL=none", "GIT_GRAFT_FILE="+os.DevNull, "GIT_ATTR_NOSYSTEM=1")
+	// The work tree that the configuration of a submodule names may be gone, and then git would refuse.
+	cmd.Env = append(cmd.Env, "GIT_DIR="+r.GitDir, "GIT_WORK_TREE="+r.GitDir, "GIT_ALLOW_PROTOCOL=none", "GIT_GRAFT_FILE="+os.DevNull, "GIT_ATTR_NOSYSTEM=1")
 	if r.Index != "" {
 		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+r.Index)
 	}

@@ -23,6 +23,24 @@ func Open(gitDir, commonDir string) Repo {
 // IsGitDir reports whether git takes a directory for a git directory: it has HEAD, objects and refs.
 func IsGitDir(dir string) bool { return isGitDir(dir) }
 
+// OpenModule gives the repository of a submodule from its git directory, which lies in that of the repository around it. It has
+// no work tree where it names none, or where that does not name the git directory.
+func OpenModule(gitDir string) Repo {
+	r := Open(gitDir, gitDir)
+	w, ok := r.local.last("core.worktree")
+	if !ok || w.text == "" {
+		return r
+	}
+	dir := filepath.FromSlash(w.text)
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(gitDir, dir)
+	}
+	if named, ok := gitDirOf(filepath.Join(dir, ".git")); ok && named == gitDir {
+		r.WorkTree = filepath.Clean(dir)
+	}
+	return r
+}
+
 // RefStorage is how references are kept: "files", "reftable", or what a later git has added.
 func (r Repo) RefStorage() string { return r.extension("refstorage", "files") }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/gitprogram"
 	"github.com/rewind-cli/rewind/engine/gitrepo"
 )
 
@@ -23,7 +24,7 @@ const remainsName = "rewind-remains"
 // planBuild plans to build the git directory anew.
 func (p *Plan) planBuild(saved gitrepo.Repo) error {
 	parent := filepath.Dir(p.target.CommonDir)
-	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
+	if info, err := os.Stat(parent); !p.target.Anew && (err != nil || !info.IsDir()) {
 		p.refuse("%s is gone, and so is the directory that it was in.", p.target.CommonDir)
 		return nil
 	}
@@ -56,6 +57,11 @@ func (p *Plan) planBuild(saved gitrepo.Repo) error {
 func (p *Plan) applyBuild(ctx context.Context) (r Result, err error) {
 	place := p.target.CommonDir
 	parent, base := filepath.Dir(place), filepath.Base(place)
+	if p.target.Anew {
+		if err := os.MkdirAll(parent, 0o777); err != nil {
+			return r, err
+		}
+	}
 	for _, left := range leftBy(parent, base+buildSuffix) {
 		if _, err := os.Lstat(filepath.Join(left, remainsName)); err == nil { // it is whole: only its name is missing
 			if err := renameInto(left, place); err != nil {
@@ -91,6 +97,32 @@ func (p *Plan) applyBuild(ctx context.Context) (r Result, err error) {
 	return r, p.writeGitFile()
 }
 
+// objectsFor lists the objects in dirs for a git directory that has all its files: all that there are, or where those of other
+// repositories are among them, what its references, reflogs and indexes reach. Without the git program, and where objects are
+// missing, all.
+func (p *Plan) objectsFor(ctx context.Context, gitDir string, dirs []string) (links []link, err error) {
+	if p.source.Shared {
+		git := gitprogram.Repository{GitDir: gitDir, Objects: dirs}
+		tips := strings.Join(append(p.progressIDs(), ""), "\n")
+		out, err := git.Output(ctx, []byte(tips), "rev-list", "--objects", "--no-object-names", "--ignore-missing", "--all", "--reflog", "--indexed-objects", "--stdin")
+		if err == nil {
+			if links, missing := find(dirs, strings.Fields(string(out))); len(missing) == 0 {
+				return links, nil
+			}
+		} else if ctx.Err() != nil {
+			return nil, err
+		}
+	}
+	for _, dir := range dirs {
+		list, err := everyObject(dir)
+		if err != nil {
+			return nil, err
+		}
+		links = append(links, list...)
+	}
+	return links, nil
+}
+
 // renameInto gives a git directory its name, which must be free.
 func renameInto(dir, place string) error {
 	if _, err := os.Lstat(place); !errors.Is(err, fs.ErrNotExist) {
@@ -118,17 +150,9 @@ func (p *Plan) buildIn(ctx context.Context, temp string, r *Result) error {
 			return err
 		}
 	}
-	var links []link
 	dirs := p.source.Objects
 	if p.remains {
 		dirs = append(slices.Clone(dirs), filepath.Join(p.target.CommonDir, "objects"))
-	}
-	for _, dir := range dirs {
-		list, err := everyObject(dir)
-		if err != nil {
-			return err
-		}
-		links = append(links, list...)
 	}
 	for _, dir := range []string{"refs", "objects/info", "objects/pack"} {
 		if err := os.MkdirAll(filepath.Join(temp, filepath.FromSlash(dir)), 0o777); err != nil {
@@ -138,7 +162,10 @@ func (p *Plan) buildIn(ctx context.Context, temp string, r *Result) error {
 	if err := p.stepped("files"); err != nil {
 		return err
 	}
-	var err error
+	links, err := p.objectsFor(ctx, temp, dirs)
+	if err != nil {
+		return err
+	}
 	if r.Objects, err = addObjects(ctx, filepath.Join(temp, "objects"), links); err != nil {
 		return err
 	}
@@ -158,7 +185,8 @@ func (p *Plan) buildIn(ctx context.Context, temp string, r *Result) error {
 	return syncAll(temp, all)
 }
 
-// writeGitFile writes the file .git of a work tree whose git directory is elsewhere, if there is none.
+// writeGitFile writes the file .git of a work tree whose git directory is elsewhere, if there is none. As git does, it names
+// that of a submodule by a relative path.
 func (p *Plan) writeGitFile() error {
 	file := filepath.Join(p.target.WorkTree, ".git")
 	if file == p.target.GitDir || p.target.WorkTree == "" {
@@ -167,7 +195,14 @@ func (p *Plan) writeGitFile() error {
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return vfs.Replace(vfs.OS, file, vfs.Replacement{Mode: 0o644}, vfs.Bytes([]byte("gitdir: "+filepath.ToSlash(p.target.GitDir)+"\n")))
+	if err := os.MkdirAll(p.target.WorkTree, 0o777); err != nil {
+		return err
+	}
+	place := p.target.GitDir
+	if rel, err := filepath.Rel(p.target.WorkTree, place); err == nil && slices.Contains(strings.Split(filepath.ToSlash(rel), "/"), "modules") {
+		place = rel
+	}
+	return vfs.Replace(vfs.OS, file, vfs.Replacement{Mode: 0o644}, vfs.Bytes([]byte("gitdir: "+filepath.ToSlash(place)+"\n")))
 }
 
 // copyTree copies the directories, files and symbolic links of a saved git directory, without locks and what else is no state.

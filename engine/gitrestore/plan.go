@@ -27,6 +27,7 @@ type Source struct {
 	Dir     string            // the files of the common git directory, without objects and indexes
 	Indexes map[string]string // files: of the main worktree (""), and of linked ones by their names below worktrees/
 	Objects []string          // directories laid out as git's objects, which hold what the state needs
+	Shared  bool              // they hold objects of other repositories, too, which a git directory that is built anew is not to get
 }
 
 // Target is the repository's place. Its paths are absolute; what is there is looked at, and nothing may be.
@@ -34,6 +35,9 @@ type Target struct {
 	WorkTree  string
 	GitDir    string // of a linked worktree: its own, below CommonDir
 	CommonDir string
+	// Anew says that CommonDir is built anew whatever is there now, with the directories above it: it lies in a git directory that
+	// is itself built anew.
+	Anew bool
 }
 
 func (t Target) linked() bool { return t.GitDir != t.CommonDir }
@@ -82,6 +86,7 @@ type Line struct {
 	From, To string // now and then
 	Count    int    // reflog lines; of GitDir: references
 	Note     string // a sentence, "" for none
+	Repo     string // which of several repositories, "" for the one around the project; it is not set here
 }
 
 // Plan is what Apply does.
@@ -122,6 +127,9 @@ type Result struct {
 	Logs    int
 }
 
+// Builds reports whether the git directory is built anew.
+func (p *Plan) Builds() bool { return p.build }
+
 // RefusedError is a plan with refusals.
 type RefusedError struct{ Reasons []string }
 
@@ -153,6 +161,8 @@ func MakePlan(ctx context.Context, s Source, t Target, mode Mode, label string) 
 	}
 	info, err := os.Lstat(t.CommonDir)
 	switch {
+	case t.Anew:
+		return p, p.planBuild(saved)
 	case errors.Is(err, fs.ErrNotExist):
 		return p, p.planBuild(saved)
 	case err != nil:

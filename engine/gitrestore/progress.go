@@ -81,8 +81,14 @@ func (p *planner) progressIDs() (ids []string) {
 	if p.Mode == Missing && !p.worktree {
 		return nil
 	}
+	return p.Plan.progressIDs()
+}
+
+// progressIDs are those of the saved state.
+func (p *Plan) progressIDs() (ids []string) {
+	gitDir := p.savedRepo().GitDir
 	for _, name := range progressFiles {
-		_ = filepath.WalkDir(filepath.Join(p.saved.repo.GitDir, name), func(file string, d fs.DirEntry, err error) error {
+		_ = filepath.WalkDir(filepath.Join(gitDir, name), func(file string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {
 				return nil // most are not there
 			}

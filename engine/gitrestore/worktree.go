@@ -113,8 +113,5 @@ func (p *Plan) applyWorktree(ctx context.Context, w *work) error {
 	if !p.gitFile {
 		return nil
 	}
-	if err := os.MkdirAll(p.target.WorkTree, 0o777); err != nil {
-		return err
-	}
 	return p.writeGitFile()
 }

@@ -7,13 +7,12 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/commit"
@@ -29,6 +28,7 @@ const (
 	placeName = "place.json" // Place
 	filesName = "files"      // the files of the common git directory
 	indexName = "index"      // a directory with each index
+	belowName = "below"      // a directory with the states of other repositories, by the hash of their place
 
 	mainIndex     = "main"      // the index of the main worktree
 	worktreeIndex = "worktree-" // and of a linked one, before its name
@@ -40,7 +40,7 @@ const maxFile = 256 << 20
 
 // outside are the names in a git directory that are no part of its state: objects are held, and what else is large is
 // derived or comes from elsewhere.
-var outside = []string{"objects", "lfs", "annex", "modules", "fsmonitor--daemon*", "gc.pid", "index", "index.lock", "rewind-remains", "rewind-restore-*"}
+var outside = []string{"objects", "lfs", "annex", modulesName, "fsmonitor--daemon*", "gc.pid", "index", "index.lock", "rewind-remains", "rewind-restore-*"}
 
 // Place says where the repository of a captured state was. Paths are quoted as Go does, so that any byte survives, and
 // relative to the project's root where they lie below it.
@@ -50,68 +50,65 @@ type Place struct {
 	GitDir   string `json:"gitdir,omitempty"` // of a linked worktree: its own, below Common
 }
 
-// Options of one capture.
-type Options struct {
-	Tx         *commit.Tx
-	Repo       gitrepo.Repo
-	Start      time.Time // start of the checkpoint on the file system's clock
-	Generation uint64    // of the store
-	Look       bool      // write nothing: hold no object
-}
-
-// Captured is a repository's state in a transaction that is not committed yet.
-type Captured struct {
-	ID   oid.ID // the state's tree
-	New  bool   // it had to be looked at: the signature was not that of the last capture
-	Left int    // objects and packs that the state may need and that are not held
+// captured is a repository's state in a transaction that is not committed yet.
+type captured struct {
+	id   oid.ID // the state's tree
+	new  bool   // it had to be looked at: the signature was not that of the last capture
+	left int    // objects and packs that the state may need and that are not held
 
 	p     *project.Project
 	o     Options
+	repo  gitrepo.Repo
 	files *scan.Result
 	next  signature
 }
 
-// Capture captures the state of a repository. The caller holds the users lock until the commit. Errors: of the file
-// system, of the store; then a checkpoint is taken without the state, and says so.
-func Capture(ctx context.Context, p *project.Project, o Options) (*Captured, error) {
-	c := &Captured{p: p, o: o}
+// capture captures the state of one repository.
+func capture(ctx context.Context, p *project.Project, repo gitrepo.Repo, o Options) (*captured, error) {
+	c := &captured{p: p, o: o, repo: repo}
 	last := readSignature(c.cacheFile(".signature"))
 	var changed []string
-	if last.fits(c) {
-		if changed = last.changed(o.Repo.CommonDir); len(changed) == 0 {
-			c.ID, c.Left = last.State, last.Left
+	if o.fits(p, last.Generation, last.Start) && len(last.paths) > 0 {
+		if changed = last.changed(repo.CommonDir); len(changed) == 0 {
+			c.id, c.left = last.State, last.Left
 			return c, nil
 		}
 	} else {
 		last = signature{}
 	}
-	c.New = true
+	c.new = true
 	if err := c.look(ctx, last, changed); err != nil {
 		return nil, err
 	}
 	if !o.Look {
 		var err error
-		if c.Left, err = Hold(ctx, p, o.Repo.CommonDir, o.Start); err != nil {
+		if c.left, err = Hold(ctx, p, repo.CommonDir, o.Start); err != nil {
 			return nil, err
 		}
-		c.next.Left = c.Left
+		c.next.Left = c.left
 	}
 	return c, nil
 }
 
 // cacheFile is a file of the store that belongs to this repository.
-func (c *Captured) cacheFile(suffix string) string {
-	sum := oid.Sum([]byte(c.o.Repo.CommonDir + "\x00" + c.o.Repo.GitDir))
+func (c *captured) cacheFile(suffix string) string {
+	sum := oid.Sum([]byte(c.repo.CommonDir + "\x00" + c.repo.GitDir))
 	return filepath.Join(c.p.StoreDir(), account.GitName, sum.String()[:16]+suffix)
 }
 
+// name is the state's among those of other repositories.
+func (c *captured) name() string {
+	sum := oid.Sum([]byte(c.relative(c.repo.CommonDir)))
+	return sum.String()[:16]
+}
+
 // look captures the state anew. Where there is a last one, only what has changed since is looked at.
-func (c *Captured) look(ctx context.Context, last signature, changed []string) error {
-	common := c.o.Repo.CommonDir
+func (c *captured) look(ctx context.Context, last signature, changed []string) error {
+	common := c.repo.CommonDir
 	indexes := indexesOf(common)
 	skip := slices.Clone(outside)
 	for _, index := range indexes {
-		skip = append(skip, index.path, index.path+".lock")
+		skip = append(skip, index.path, index.path+".lock", path.Join(path.Dir(index.path), modulesName))
 	}
 	rules, err := ignore.Compile(ignore.Config{NoIgnore: true, SessionPaths: skip})
 	if err != nil {
@@ -160,19 +157,19 @@ func (c *Captured) look(ctx context.Context, last signature, changed []string) e
 	if err := state.file(placeName, bytes.NewReader(place), int64(len(place)), oid.ID{}); err != nil {
 		return err
 	}
-	if c.ID, err = state.put(); err != nil {
+	if c.id, err = state.put(); err != nil {
 		return err
 	}
 	if err := c.o.Tx.Flush(); err != nil {
 		return err
 	}
-	c.next.State = c.ID
+	c.next.State = c.id
 	return c.next.take(common, c.o.Tx, last)
 }
 
 // place is where the repository is.
-func (c *Captured) place() Place {
-	r := c.o.Repo
+func (c *captured) place() Place {
+	r := c.repo
 	place := Place{WorkTree: c.relative(r.WorkTree), Common: c.relative(r.CommonDir)}
 	if r.GitDir != r.CommonDir {
 		if rel, err := filepath.Rel(r.CommonDir, r.GitDir); err == nil && filepath.IsLocal(rel) {
@@ -182,11 +179,11 @@ func (c *Captured) place() Place {
 	return place
 }
 
-func (c *Captured) relative(path string) string {
-	if rel, err := filepath.Rel(c.p.Root(), path); err == nil && filepath.IsLocal(rel) {
-		path = filepath.ToSlash(rel)
+func (c *captured) relative(file string) string {
+	if rel, err := filepath.Rel(c.p.Root(), file); err == nil && filepath.IsLocal(rel) {
+		file = filepath.ToSlash(rel)
 	}
-	return strconv.Quote(path)
+	return strconv.Quote(file)
 }
 
 // index is one of a repository's indexes.
@@ -208,16 +205,11 @@ func indexesOf(common string) []index {
 	return all
 }
 
-// Publish keeps what the next capture compares with. The caller holds the append lock, and at is durable.
-func (c *Captured) Publish(at cas.Position) error {
-	if c == nil || !c.New {
+// publish keeps what the next capture compares with.
+func (c *captured) publish(stamp scan.Stamp) error {
+	if !c.new {
 		return nil
 	}
-	dir := filepath.Dir(c.cacheFile(""))
-	if err := account.MakeDir(dir, c.p.Owner); err != nil {
-		return err
-	}
-	stamp := project.Stamp{Generation: c.o.Generation, At: at, Start: c.o.Start}.Encode()
 	return errors.Join(
 		c.files.Publish(c.cacheFile(".head"), stamp, c.p.Owner),
 		account.WriteCache(c.cacheFile(".signature"), c.next.encode(), c.p.Owner),

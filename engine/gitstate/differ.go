@@ -24,16 +24,23 @@ func Differ(objects Objects, a, b oid.ID) bool {
 	if a == b || a.IsZero() || b.IsZero() {
 		return false
 	}
-	was, is := refFiles{}, refFiles{}
+	was, is := map[string]refFiles{}, map[string]refFiles{} // by what comes before the repository's own paths
 	err := manifest.Diff(objects.Load, a, b, func(c manifest.Change) error {
-		path, _ := strings.CutPrefix(c.Path, filesName+"/")
+		repo, path := "", c.Path
+		if rest, ok := strings.CutPrefix(path, belowName+"/"); ok {
+			repo, path, _ = strings.Cut(rest, "/")
+		}
+		path, _ = strings.CutPrefix(path, filesName+"/")
 		switch {
 		case isByTheWay(path):
 			return nil
 		case c.Old != nil && c.Old.Kind == manifest.Subdir || c.New != nil && c.New.Kind == manifest.Subdir:
 			return nil
 		case path == packedRefs || strings.HasPrefix(path, "refs/"):
-			was[path], is[path] = c.Old, c.New
+			if was[repo] == nil {
+				was[repo], is[repo] = refFiles{}, refFiles{}
+			}
+			was[repo][path], is[repo][path] = c.Old, c.New
 			return nil
 		}
 		return errDiffer
@@ -41,7 +48,12 @@ func Differ(objects Objects, a, b oid.ID) bool {
 	if err != nil {
 		return true // what cannot be read is reason enough
 	}
-	return refsDiffer(objects, was, is)
+	for repo := range was {
+		if refsDiffer(objects, was[repo], is[repo]) {
+			return true
+		}
+	}
+	return false
 }
 
 func isByTheWay(path string) bool {

@@ -12,15 +12,15 @@ import (
 )
 
 // index captures one index, if it is there.
-func (c *Captured) index(into *tree, x index, prev oid.ID) error {
-	data, err := vfs.ReadRegular(filepath.Join(c.o.Repo.CommonDir, filepath.FromSlash(x.path)), 0)
+func (c *captured) index(into *tree, x index, prev oid.ID) error {
+	data, err := vfs.ReadRegular(filepath.Join(c.repo.CommonDir, filepath.FromSlash(x.path)), 0)
 	if missing(err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	idSize, err := c.o.Repo.IDSize()
+	idSize, err := c.repo.IDSize()
 	if err != nil {
 		idSize = 0 // of a later git: it is kept as it is
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,7 +35,7 @@ func (s inStore) Open(e manifest.Entry) (io.ReadCloser, error) {
 
 // State is a captured state of a repository.
 type State struct {
-	WorkTree string // absolute
+	WorkTree string // absolute; "" of a submodule that is not checked out
 	Common   string // the common git directory, absolute
 	GitDir   string // the work tree's own git directory, absolute: Common, or below it
 
@@ -43,13 +44,56 @@ type State struct {
 	indexes manifest.Dir
 }
 
-// Load reads a captured state of the project in root. Errors: of the store; *FormatError.
+// ErrNoneAround is a captured state of repositories below a project alone.
+var ErrNoneAround error = &FormatError{"there was no repository around the project"}
+
+// Load reads the captured state of the repository around the project in root. Errors: of the store; ErrNoneAround; *FormatError.
 func Load(objects Objects, id oid.ID, root string) (*State, error) {
 	dir, err := objects.Load(id)
 	if err != nil {
 		return nil, err
 	}
-	s := &State{objects: objects}
+	return load(objects, dir, root)
+}
+
+// LoadAll reads the captured states of all repositories of the project in root, each before those in its git directory; around
+// reports whether the first one is that of the repository around the project. Errors are those of Load.
+func LoadAll(objects Objects, id oid.ID, root string) (list []*State, around bool, err error) {
+	dir, err := objects.Load(id)
+	if err != nil {
+		return nil, false, err
+	}
+	if _, around = dir.Lookup(placeName); around {
+		s, err := load(objects, dir, root)
+		if err != nil {
+			return nil, false, err
+		}
+		list = append(list, s)
+	}
+	below, ok := dir.Lookup(belowName)
+	if !ok || below.Kind != manifest.Subdir {
+		return list, around, nil
+	}
+	if dir, err = objects.Load(below.ID); err != nil {
+		return nil, false, err
+	}
+	for _, e := range dir.Entries {
+		s, err := Load(objects, e.ID, root)
+		if err != nil {
+			return nil, false, err
+		}
+		list = append(list, s)
+	}
+	first := 0
+	if around {
+		first = 1
+	}
+	slices.SortFunc(list[first:], func(a, b *State) int { return strings.Compare(a.Common, b.Common) })
+	return list, around, nil
+}
+
+func load(objects Objects, dir manifest.Dir, root string) (s *State, err error) {
+	s = &State{objects: objects}
 	for _, e := range dir.Entries {
 		switch {
 		case e.Name == filesName && e.Kind == manifest.Subdir:
@@ -63,6 +107,9 @@ func Load(objects Objects, id oid.ID, root string) (*State, error) {
 				return nil, err
 			}
 		}
+	}
+	if _, below := dir.Lookup(belowName); below && s.files.IsZero() {
+		return nil, ErrNoneAround
 	}
 	if s.Common == "" || s.files.IsZero() {
 		return nil, &FormatError{"it does not say where the repository was"}

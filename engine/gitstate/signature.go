@@ -16,6 +16,7 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -32,7 +33,7 @@ type signature struct {
 	Files      oid.ID             `json:"files"`      // the tree of the common git directory's files
 	Generation uint64             `json:"generation"` // of the store
 	Start      time.Time          `json:"start"`
-	Left       int                `json:"left,omitempty"` // see Captured
+	Left       int                `json:"left,omitempty"` // see captured
 	Indexes    map[string]indexed `json:"indexes"`
 	paths      map[string]uint64  // below the common git directory, "" itself: a hash of its status
 }
@@ -149,10 +150,10 @@ func (s *signature) within(changed []string, indexes []index) []string {
 	return all
 }
 
-// fits reports whether the signature may be asked: its objects are in the store, and no power cut came since.
-func (s *signature) fits(c *Captured) bool {
-	boot := c.p.Env.BootTime()
-	return len(s.paths) > 0 && s.Generation == c.o.Generation && (boot.IsZero() || s.Start.After(boot))
+// fits reports whether what was kept of a capture may be relied on: its objects are in the store, and no power cut came since.
+func (o *Options) fits(p *project.Project, generation uint64, start time.Time) bool {
+	boot := p.Env.BootTime()
+	return generation == o.Generation && (boot.IsZero() || start.After(boot))
 }
 
 // encode gives the file's bytes.

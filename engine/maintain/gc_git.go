@@ -165,23 +165,52 @@ func (h *heldObjects) needed(ctx context.Context, p *project.Project, states []o
 		return nil, nil // git has packed them anew
 	}
 	mentioned := map[string]bool{}
-	git := gitprogram.Repository{Objects: h.dirs}
+	gitDirs := map[string]string{} // by the hash that names objects: the first one that is there
 	for _, id := range states {
-		s, err := gitstate.Load(gitstate.InStore(p), id, p.Root())
-		if err == nil {
-			err = s.Mentions(mentioned)
+		list, _, err := gitstate.LoadAll(gitstate.InStore(p), id, p.Root())
+		for _, s := range list {
+			if err == nil {
+				err = s.Mentions(mentioned)
+			}
+			if gitrepo.IsGitDir(s.Common) {
+				if format := gitrepo.Open(s.Common, s.Common).ObjectFormat(); gitDirs[format] == "" {
+					gitDirs[format] = s.Common
+				}
+			}
 		}
 		if err != nil && !project.IsLost(err) {
 			return nil, err
 		}
-		if err == nil && gitrepo.IsGitDir(s.Common) {
-			git.GitDir = s.Common
+	}
+	needed := maps.Clone(mentioned)
+	for format, size := range map[string]int{"sha1": 40, "sha256": 64} {
+		var tips []string
+		for id := range mentioned {
+			if len(id) == size {
+				tips = append(tips, id+"\n")
+			}
+		}
+		if len(tips) == 0 {
+			continue
+		}
+		slices.Sort(tips)
+		out, err := h.reached(ctx, p, format, gitDirs[format], strings.Join(tips, ""))
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(string(out)) {
+			needed[strings.TrimSuffix(line, "\n")] = true
 		}
 	}
-	tips := []byte(strings.Join(slices.Sorted(maps.Keys(mentioned)), "\n") + "\n")
+	return needed, nil
+}
+
+// reached are the objects that tips reach, and that nothing in a git directory ("" for none) reaches.
+func (h *heldObjects) reached(ctx context.Context, p *project.Project, format, gitDir, tips string) ([]byte, error) {
+	git := gitprogram.Repository{GitDir: gitDir, Objects: h.dirs}
 	args := []string{"rev-list", "--objects", "--no-object-names", "--ignore-missing", "--missing=allow-any", "--stdin"}
-	if git.GitDir == "" {
-		empty, err := emptyGitDir(p, mentioned)
+	if gitDir == "" {
+		empty, err := emptyGitDir(p, format)
 		if err != nil {
 			return nil, err
 		}
@@ -190,28 +219,18 @@ func (h *heldObjects) needed(ctx context.Context, p *project.Project, states []o
 	} else {
 		args = append(args, "--not", "--all")
 	}
-	out, err := git.Output(ctx, tips, args...)
-	if err != nil {
-		return nil, err
-	}
-	needed := mentioned
-	for line := range strings.Lines(string(out)) {
-		needed[strings.TrimSuffix(line, "\n")] = true
-	}
-	return needed, nil
+	return git.Output(ctx, []byte(tips), args...)
 }
 
-// emptyGitDir makes a git directory without anything, for git to read the objects of ids with.
-func emptyGitDir(p *project.Project, ids map[string]bool) (string, error) {
+// emptyGitDir makes a git directory without anything, for git to read objects with.
+func emptyGitDir(p *project.Project, format string) (string, error) {
 	dir, err := os.MkdirTemp(filepath.Join(p.StoreDir(), account.TmpName), "git-")
 	if err != nil {
 		return "", err
 	}
 	config := "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
-	for id := range ids {
-		if len(id) == 64 {
-			config = "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = sha256\n"
-		}
+	if format == "sha256" {
+		config = "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = sha256\n"
 	}
 	for _, name := range []string{"objects", "refs"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {

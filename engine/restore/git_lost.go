@@ -36,12 +36,12 @@ func (r *Run) lookForLoss() {
 	if err != nil || !slices.ContainsFunc(events, gitevents.Event.CanLose) {
 		return
 	}
-	g := &gitMove{}
+	g := &gitMove{half: GitLost, quiet: true}
 	defer g.close()
-	if r.planGit(g, since.Git, GitLost) != nil || len(g.plan.Refusals) > 0 {
+	if r.planGit(g, since.Git) != nil || len(g.refusals) > 0 {
 		return
 	}
-	lost := slices.DeleteFunc(g.plan.Lines, func(l gitrestore.Line) bool {
+	lost := slices.DeleteFunc(g.lines, func(l gitrestore.Line) bool {
 		kind := l.What == gitrestore.GitDir || l.What == gitrestore.Ref || l.What == gitrestore.Stash || l.What == gitrestore.Head
 		return !kind || l.Change != gitrestore.Returns && l.Change != gitrestore.ReturnsAs || strings.HasPrefix(l.Name, "refs/remotes/")
 	})

@@ -32,11 +32,24 @@ const (
 
 // gitMove is git's own state on its way to the target's.
 type gitMove struct {
-	dir  string // temporary: the saved state as files
-	plan *gitrestore.Plan
+	half     GitHalf
+	quiet    bool   // what cannot be brought back is not reported
+	dir      string // temporary: the saved states as files
+	plans    []gitPlan
+	lines    []gitrestore.Line // of all plans
+	refusals []string          // of the plan for the repository around the project
+	around   bool              // the first plan is that one
+	below    []string          // see gitstate.Options
+	shared   bool              // there are several repositories, whose objects are held in one place
 }
 
-func (g *gitMove) changes() bool { return g != nil && len(g.plan.Lines) > 0 }
+// gitPlan is the plan for one of the project's repositories.
+type gitPlan struct {
+	*gitrestore.Plan
+	target gitrestore.Target
+}
+
+func (g *gitMove) changes() bool { return g != nil && len(g.lines) > 0 }
 
 func (g *gitMove) close() {
 	if g != nil {
@@ -55,26 +68,23 @@ func (r *Run) prepareGit(id oid.ID) error {
 	if id.IsZero() {
 		return &project.RefusedError{What: "that checkpoint does not hold git's own state: there was no git repository, it could not be read, or forget removed it", Next: "leave out --git"}
 	}
-	r.git = &gitMove{}
-	if err := r.planGit(r.git, id, r.Options.Git); err != nil {
+	r.git = &gitMove{half: r.Options.Git}
+	if err := r.planGit(r.git, id); err != nil {
 		return err
 	}
-	if reasons := r.git.plan.Refusals; len(reasons) > 0 {
+	if reasons := r.git.refusals; len(reasons) > 0 {
 		return &project.RefusedError{What: "git's own state cannot be brought back: " + strings.Join(reasons, " ")}
 	}
 	return nil
 }
 
 // planGit plans g, the way of git's own state to a captured one. The caller closes g, also after an error.
-func (r *Run) planGit(g *gitMove, id oid.ID, half GitHalf) error {
-	state, err := gitstate.Load(r.Tx, id, r.Root())
+func (r *Run) planGit(g *gitMove, id oid.ID) error {
+	states, around, err := gitstate.LoadAll(r.Tx, id, r.Root())
 	if err != nil {
 		return err
 	}
-	target := gitrestore.Target{WorkTree: state.WorkTree, GitDir: state.GitDir, CommonDir: state.Common}
-	if err := isOurRepository(r.Root(), target); err != nil {
-		return err
-	}
+	g.around, g.shared = around, len(states) > 1
 	temp := filepath.Join(r.StoreDir(), account.TmpName)
 	if r.Options.DryRun {
 		temp = "" // the system's: a dry run writes nothing into the store
@@ -82,31 +92,64 @@ func (r *Run) planGit(g *gitMove, id oid.ID, half GitHalf) error {
 	if g.dir, err = os.MkdirTemp(temp, "git-"); err != nil {
 		return err
 	}
-	source := gitrestore.Source{Dir: filepath.Join(g.dir, "files"), Objects: gitstate.HeldDirs(r.Project)}
-	indexes := filepath.Join(g.dir, "indexes")
-	for _, dir := range []string{source.Dir, indexes} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
+	for i, state := range states {
+		if i > 0 || !around {
+			if err := r.planBelow(g, state); err != nil {
+				return err
+			}
+			continue
+		}
+		target := gitrestore.Target{WorkTree: state.WorkTree, GitDir: state.GitDir, CommonDir: state.Common}
+		if err := isOurRepository(r.Root(), target); err != nil {
+			return err
+		}
+		if g.refusals, err = r.planRepository(g, state, target, ""); err != nil || len(g.refusals) > 0 {
 			return err
 		}
 	}
+	return nil
+}
+
+// planRepository plans the way of one repository to a state, and adds the plan to g where nothing refuses it. name is that of
+// its lines.
+func (r *Run) planRepository(g *gitMove, state *gitstate.State, target gitrestore.Target, name string) (refusals []string, err error) {
+	dir, err := os.MkdirTemp(g.dir, "")
+	if err != nil {
+		return nil, err
+	}
+	source := gitrestore.Source{Dir: filepath.Join(dir, "files"), Objects: gitstate.HeldDirs(r.Project), Shared: g.shared}
+	indexes := filepath.Join(dir, "indexes")
+	for _, dir := range []string{source.Dir, indexes} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return nil, err
+		}
+	}
 	if err := state.WriteFiles(source.Dir); err != nil {
-		return err
+		return nil, err
 	}
 	if source.Indexes, err = state.WriteIndexes(indexes); err != nil {
-		return err
+		return nil, err
 	}
 	if err := linkSharedIndexes(source.Dir, indexes); err != nil {
-		return err
+		return nil, err
 	}
 	mode := gitrestore.Missing
-	switch half {
+	switch g.half {
 	case GitExact:
 		mode = gitrestore.Exact
 	case gitBack:
 		mode = gitrestore.Back
 	}
-	g.plan, err = gitrestore.MakePlan(r.Ctx, source, target, mode, r.target.ID.String()[:gitLabel])
-	return err
+	plan, err := gitrestore.MakePlan(r.Ctx, source, target, mode, r.target.ID.String()[:gitLabel])
+	if err != nil || len(plan.Refusals) > 0 {
+		return plan.Refusals, err
+	}
+	g.plans = append(g.plans, gitPlan{plan, target})
+	for _, l := range plan.Lines {
+		l.Repo = name
+		g.lines = append(g.lines, l)
+	}
+	return nil, nil
 }
 
 // linkSharedIndexes puts the other halves of split indexes beside the indexes, where git looks for them. Their names say what
@@ -175,13 +218,17 @@ func (r *Run) applyGit() error {
 		return nil
 	}
 	r.Op.GitBefore = r.Scan.Git()
-	if _, err := r.git.plan.Apply(r.Ctx); err != nil {
-		return err
+	for _, plan := range r.git.plans {
+		if _, err := plan.Apply(r.Ctx); err != nil {
+			return err
+		}
 	}
 	repo, ok := gitrepo.Find(r.Root())
-	if !ok {
+	if !ok && r.git.around {
 		return errors.New("the git repository that was brought back is not found around the project")
 	}
+	below := slices.Concat(r.Scan.Scan.Repos, r.git.below)
+	slices.Sort(below)
 	start, err := r.StartTime()
 	if err != nil {
 		return err
@@ -190,7 +237,9 @@ func (r *Run) applyGit() error {
 	if err != nil {
 		return err
 	}
-	after, err := gitstate.Capture(r.Ctx, r.Project, gitstate.Options{Tx: r.Tx, Repo: repo, Start: start, Generation: generation})
+	after, err := gitstate.Capture(r.Ctx, r.Project, gitstate.Options{
+		Tx: r.Tx, Repo: repo, Below: slices.Compact(below), Start: start, Generation: generation,
+	})
 	if err != nil {
 		return err
 	}
@@ -246,7 +295,7 @@ func (r *Run) gitLines() []gitrestore.Line {
 	if r.git == nil {
 		return nil
 	}
-	return r.git.plan.Lines
+	return r.git.lines
 }
 
 // undoWithGit is the step of an undo that brings git's own state back, too: to the newest checkpoint of which that, or the

@@ -54,6 +54,7 @@ type Result struct {
 	Root         oid.ID
 	Files, Bytes uint64
 	Problems     []problem.Problem // sorted by path; at most 1,000 of them ignored paths, the rest is summed up in a last one
+	Repos        []string          // the paths of each .git below the root, sorted: of git repositories and of their worktrees
 	Unchanged    bool              // the root equals the stat cache's
 	Read         int64             // files read
 	ReadBytes    int64

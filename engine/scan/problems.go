@@ -19,9 +19,8 @@ type reasons struct {
 
 // collect puts together what a run has to tell: what the workers met, what
 // the walked directories hold, and what the stat cache says of all others. removed
-// are directories of the stat cache that are gone.
-func (w *walk) collect(removed []int32) []problem.Problem {
-	var out []problem.Problem
+// are directories of the stat cache that are gone. repos are the paths of each .git below the root.
+func (w *walk) collect(removed []int32) (out []problem.Problem, repos []string) {
 	for _, k := range w.workers {
 		out = append(out, k.problems...)
 	}
@@ -60,15 +59,18 @@ func (w *walk) collect(removed []int32) []problem.Problem {
 			if r.kind&flagReason == 0 {
 				continue
 			}
+			if d.path == "" && d.node == nil && d.ord > 0 {
+				d.path = w.h.path(d.ord)
+			}
+			if r.name == ".git" && d.path != "" {
+				repos = append(repos, rootfs.Join(d.path, r.name))
+			}
 			switch r.kind & kindMask {
 			case kindIgnored, kindLarge, kindDir:
 				// A rule file that is left out is always named: without it the tree does not tell the rules.
 				if ignored++; ignored > maxIgnored && r.kind&flagRule == 0 {
 					continue
 				}
-			}
-			if d.path == "" && d.node == nil && d.ord > 0 {
-				d.path = w.h.path(d.ord)
 			}
 			out = append(out, problem.Read(rootfs.Join(d.path, r.name), r.reason, r.kind&kindMask == kindFailed))
 		}
@@ -80,7 +82,8 @@ func (w *walk) collect(removed []int32) []problem.Problem {
 	if more := ignored - maxIgnored; more > 0 {
 		out = append(out, problem.Read("", fmt.Sprintf("ignored: %d more paths", more), false))
 	}
-	return out
+	slices.Sort(repos)
+	return out, repos
 }
 
 // unwalked adds the directories of the stat cache that were not walked and are

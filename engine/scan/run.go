@@ -179,7 +179,7 @@ func (w *walk) index() {
 
 func (s *session) unchanged(w *walk) (*Result, error) {
 	r := &Result{Root: w.h.Root(), Files: w.h.files, Bytes: w.h.bytes, cache: w.h}
-	r.Problems = w.collect(nil)
+	r.Problems, r.Repos = w.collect(nil)
 	return r, nil
 }
 
@@ -201,7 +201,7 @@ func (s *session) result(w *walk) (*Result, error) {
 			r.Ctimes[c.path] = max(r.Ctimes[c.path], c.at) // it may have been read again
 		}
 	}
-	r.Problems = w.collect(r.removed)
+	r.Problems, r.Repos = w.collect(r.removed)
 	r.key = w.key
 	r.renew = !w.o.Unsynced.IsZero()
 	return r, nil
