@@ -63,13 +63,14 @@ func LookAt(ctx context.Context, env account.Env, s stores.Info) (u Unsaved, err
 	if err != nil || c == nil {
 		return u, err
 	}
-	u.Git = !c.Git.IsZero()
-	if !u.Git {
-		u.Files, err = countFiles(p, c, nil, nil)
-		return u, err
+	var state *gitstate.State
+	if !c.Git.IsZero() {
+		if state, err = gitstate.Load(gitstate.InStore(p), c.Git, p.Root()); err != nil && !errors.Is(err, gitstate.ErrNoneAround) {
+			return u, err
+		}
 	}
-	state, err := gitstate.Load(gitstate.InStore(p), c.Git, p.Root())
-	if err != nil {
+	if u.Git = state != nil; !u.Git {
+		u.Files, err = countFiles(p, c, nil, nil)
 		return u, err
 	}
 	g, err := openGit(p, state, filepath.Join(temp, "git"))
