@@ -33,6 +33,7 @@ type columnsView struct {
 	Stored  []uint64     `json:"stored"`
 
 	Names map[int]string `json:"names"` // by the row's place
+	Git   map[int]string `json:"git"`   // likewise
 
 	ids  strings.Builder
 	time int64
@@ -105,7 +106,7 @@ func newColumns(rows int) *columnsView {
 		Times: make([]int64, 0, rows), Numbers: make([]int, 0, rows), Flags: make([]int, 0, rows), Kind: make([]int, 0, rows), Why: make([]int, 0, rows),
 		Text: make([]int, 0, rows), Agent: make([]int, 0, rows), Session: make([]int, 0, rows), Change: make([]int, 0, rows), Then: make([]int, 0, rows), Stored: make([]uint64, 0, rows),
 		Kinds: newWordColumn(), Whys: newWordColumn(), Texts: newWordColumn(), Agents: newWordColumn(), Of: newWordColumn(),
-		Changes: changeColumn{list: []*timeline.Counts{nil}, at: map[timeline.Counts]int{}}, Names: map[int]string{},
+		Changes: changeColumn{list: []*timeline.Counts{nil}, at: map[timeline.Counts]int{}}, Names: map[int]string{}, Git: map[int]string{},
 	}
 }
 
@@ -130,6 +131,9 @@ func (c *columnsView) add(v *rowView, r *timeline.Row) {
 	c.Change, c.Then = append(c.Change, c.Changes.place(v.Changes)), append(c.Then, c.Changes.place(v.Then))
 	if v.Name != "" {
 		c.Names[c.Count] = v.Name
+	}
+	if v.Git != "" {
+		c.Git[c.Count] = v.Git
 	}
 	c.Count++
 }

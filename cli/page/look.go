@@ -20,6 +20,7 @@ type filesView struct {
 	Files []fileDiffView `json:"files"`
 	More  bool           `json:"more"`
 	Then  *filesView     `json:"then,omitempty"` // changes between the row, or its turn, and the next one
+	Git   []string       `json:"git,omitempty"`  // where git's HEAD was, and what git did until the next row
 }
 
 type fileDiffView struct {
@@ -55,7 +56,10 @@ func (s *space) look(ctx context.Context, args web.Args) (any, error) {
 	}
 	room := maxPatches
 	out, err := s.lookAt(ctx, r, args("other"), &room)
-	if err != nil || args("other") != "" || r.Then == nil {
+	if err != nil || args("other") != "" {
+		return out, err
+	}
+	if out.Git, err = s.GitOf(r); err != nil || r.Then == nil {
 		return out, err
 	}
 	if out.Then, err = s.lookAt(ctx, r.Then, "", &room); err != nil {

@@ -24,6 +24,7 @@ type action struct {
 	Verb      string   `json:"verb"`      // restore, revert, undo, redo
 	ID        string   `json:"id"`        // of the row, for restore and revert
 	Half      string   `json:"half"`      // of a restore: both, code, talk
+	Git       bool     `json:"git"`       // of a restore of all files: what git has lost since returns, too
 	Paths     []string `json:"paths"`     // of a restore or a revert: these alone, with what is below them; empty: all
 	Without   []string `json:"without"`   // or all but these, what is below them, and the directories around them
 	Call      bool     `json:"call"`      // of a revert: the row's tool call alone, not its turn
@@ -45,6 +46,7 @@ type planView struct {
 	Others    []string       `json:"others"`              // other sessions whose work goes too
 	Instead   *action        `json:"instead"`             // what keeps it; null where there is no such way, or none is wanted
 	Alone     []aloneView    `json:"alone,omitempty"`     // where it is unclear whose work is meant: what takes one session's back
+	Git       bool           `json:"git,omitempty"`       // what git has lost since can return, too
 	Target    string         `json:"target,omitempty"`    // the checkpoint whose files come: what differs from now is what it would change
 }
 
@@ -134,7 +136,7 @@ func (s *space) restoring(ctx context.Context, a action) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.plans.Restore(ctx, l, half, a.Paths, nil)
+	return s.plans.Restore(ctx, l, half, a.Paths, nil, a.Git)
 }
 
 // reverting plans to take back the turn of a row, or its one call, or the last turns of a session, and to keep the rest.
@@ -165,7 +167,7 @@ func (s *space) reverting(ctx context.Context, a action) (*plan.Plan, error) {
 }
 
 func viewPlan(p *plan.Plan) planView {
-	v := planView{ID: strconv.Itoa(p.ID), Title: strings.TrimSuffix(p.Title, "."), Facts: []string{}, Notes: append([]string{}, p.Notes...), Files: []planFileView{}, Others: []string{}, Question: p.Question}
+	v := planView{ID: strconv.Itoa(p.ID), Title: strings.TrimSuffix(p.Title, "."), Facts: []string{}, Notes: append([]string{}, p.Notes...), Files: []planFileView{}, Others: []string{}, Question: p.Question, Git: p.OffersGit}
 	for _, f := range p.Facts {
 		v.Facts = append(v.Facts, strings.TrimSpace(f.Text))
 	}

@@ -48,6 +48,7 @@ type rowView struct {
 	Call    bool             `json:"call,omitempty"` // one tool call, which the agent gave an id
 	Session string           `json:"session,omitempty"`
 	Stored  uint64           `json:"stored,omitempty"` // bytes that it added to the store
+	Git     string           `json:"git,omitempty"`    // what git did between the row and the next
 }
 
 type sessionView struct {
@@ -129,6 +130,7 @@ func (s *space) timelineOf(ctx context.Context, scope screen.Scope, limit int, l
 				v.Then = &n
 			}
 		}
+		v.Git = rows.GitSummary(r.Git())
 		is := listed(&v, r)
 		list.rows = append(list.rows, is)
 		if update != nil && !update.sends(is) {

@@ -47,13 +47,13 @@ func listed(v *rowView, r *timeline.Row) sentRow {
 		out.n = l.N
 	}
 	shown := struct {
-		kind, why, text, name, agent, session string
-		flags                                 int
-		ms                                    int64
-		stored                                uint64
-		changes, then                         timeline.Counts
-		counted                               bool
-	}{v.Kind, v.Why, v.Text, v.Name, v.Agent, v.Session, v.flags(), r.Time.UnixMilli(), v.Stored, timeline.Counts{}, timeline.Counts{}, v.Changes != nil}
+		kind, why, text, name, agent, session, git string
+		flags                                      int
+		ms                                         int64
+		stored                                     uint64
+		changes, then                              timeline.Counts
+		counted                                    bool
+	}{v.Kind, v.Why, v.Text, v.Name, v.Agent, v.Session, v.Git, v.flags(), r.Time.UnixMilli(), v.Stored, timeline.Counts{}, timeline.Counts{}, v.Changes != nil}
 	if v.Changes != nil {
 		shown.changes = *v.Changes
 	}

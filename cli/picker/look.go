@@ -40,11 +40,40 @@ func (s *picking) lookAt(ctx context.Context, a screen.Ask) (*screen.Look, error
 		return nil, err
 	}
 	out := &screen.Look{Title: title}
+	if a.Other == "" && !a.Now {
+		lines, err := s.GitOf(r)
+		if err != nil {
+			return nil, err
+		}
+		for _, text := range lines {
+			out.Diff = append(out.Diff, screen.Text(screen.Cyan, text))
+		}
+		if len(lines) > 0 && len(files) > 0 {
+			out.Diff = append(out.Diff, nil)
+		}
+	}
 	showFiles(out, files)
 	if a.Other == "" {
 		out.Talk, out.Here = s.talk(ctx, r)
 	}
 	return out, nil
+}
+
+// GitOf says where git's HEAD was in a row, and what git did until the next.
+func (s *Source) GitOf(r *timeline.Row) (lines []string, err error) {
+	if l := r.Checkpoint; l != nil {
+		stashes, err := inspect.Stashes(s.P, l.Checkpoint)
+		if err != nil {
+			return nil, err
+		}
+		if at := rows.GitAt(l.Checkpoint, stashes); at != "" {
+			lines = append(lines, "git: on "+at)
+		}
+	}
+	for _, e := range r.Git() {
+		lines = append(lines, "git, after it: "+rows.GitText(e))
+	}
+	return lines, nil
 }
 
 // Differing are the files between two rows, between a row and now ("@"), or those that a row changed (""), under a title.

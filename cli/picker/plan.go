@@ -38,7 +38,7 @@ func (s *picking) plan(ctx context.Context, a screen.Ask) (*screen.Plan, error) 
 			}
 		}
 		half := map[screen.Half]conversation.Half{screen.Code: conversation.CodeOnly, screen.Conversation: conversation.ConversationOnly}[a.Half]
-		p, err = s.plans.Restore(ctx, l, half, strings.FieldsFunc(a.Paths, func(c rune) bool { return c == 0 }), parts)
+		p, err = s.plans.Restore(ctx, l, half, strings.FieldsFunc(a.Paths, func(c rune) bool { return c == 0 }), parts, a.Git)
 	}
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (s *picking) planTurn(ctx context.Context, id string, l *project.Listed) (*
 
 // planOnScreen is a plan as the screen shows it.
 func planOnScreen(p *plan.Plan) *screen.Plan {
-	out := &screen.Plan{Token: p.ID, Facts: []screen.Line{screen.Text(screen.Bold, p.Title), screen.Text(screen.Plain, "")}, Question: p.Question}
+	out := &screen.Plan{Token: p.ID, Facts: []screen.Line{screen.Text(screen.Bold, p.Title), screen.Text(screen.Plain, "")}, Question: p.Question, Git: p.OffersGit}
 	for _, f := range p.Facts {
 		style := screen.Plain
 		if f.Faint {

@@ -45,7 +45,7 @@ func (s *picking) load(ctx context.Context, a screen.Ask, limit int) (*screen.Ro
 // Load reads rows. list are those that out.List shows, in its order.
 func (s *Source) Load(ctx context.Context, l LoadOptions) (out *screen.Rows, list []*timeline.Row, err error) {
 	all := l.Scope == screen.WithSafety
-	o := timeline.Options{Safety: all, Folded: all}
+	o := timeline.Options{Safety: all, Folded: all, Git: &s.git}
 	out = &screen.Rows{Where: app.Escape(filepath.Base(s.P.Root()))}
 	unseen := "" // why the tree was not looked at
 	if l.Scope == screen.InSession {
@@ -101,6 +101,9 @@ func (s *Source) Load(ctx context.Context, l LoadOptions) (out *screen.Rows, lis
 	if err := timeline.CountRows(ctx, s.P, list, o.Present, countingFor); err != nil { // of what is damaged, the look says so
 		return nil, nil, err
 	}
+	if err := timeline.ReadGit(ctx, s.P, list, o.Present, &s.git, countingFor/2); err != nil {
+		return nil, nil, err
+	}
 	now := s.C.Out.Now()
 	for _, r := range list {
 		counts, known := r.Known()
@@ -109,6 +112,9 @@ func (s *Source) Load(ctx context.Context, l LoadOptions) (out *screen.Rows, lis
 			row = BareRow(r, counts)
 		} else {
 			row = Row(r, counts, known, now)
+			if git := rows.GitSummary(r.Git()); git != "" {
+				row.Text = strings.TrimSpace(row.Text + " [git: " + git + "]")
+			}
 		}
 		if r.Kind == timeline.Now && unseen != "" {
 			row.Text = "not compared: " + app.Escape(unseen)

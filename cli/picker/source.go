@@ -23,6 +23,7 @@ type Source struct {
 	keep bool // rows stay known when others are read
 
 	mu      sync.Mutex
+	git     timeline.GitMemory
 	rows    map[string]*timeline.Row // by id; nil: it was known, and is gone
 	present *timeline.Present
 }

@@ -26,6 +26,9 @@ type Plan struct {
 	Question string // "" where there is nothing to do
 	Back     string // the key that takes it back: u, of an undo U
 
+	OffersGit bool // what git has lost since can return, too
+	Git       bool // it does
+
 	Restored *restore.Restored
 	Reverted *revert.Reverted       // nil but of a revert
 	Instead  *restore.RevertInstead // what keeps the work of others, nil where there is no such way
@@ -143,7 +146,7 @@ func (p *Plan) ask() {
 			p.Files = append(p.Files, File{g.action, path, r.Directories[path]})
 		}
 	}
-	if len(p.Files) > 0 || r.Conversation != nil {
+	if len(p.Files) > 0 || r.Conversation != nil || len(r.GitState) > 0 {
 		p.Question = p.what + planned(r) + "? " + p.Back + " takes it back"
 	}
 }
@@ -172,6 +175,9 @@ func planned(r *restore.Restored) string {
 	}
 	if r.Conversation != nil && !r.Conversation.Removed {
 		parts = append(parts, "forks the chat")
+	}
+	if len(r.GitState) > 0 {
+		parts = append(parts, "with git")
 	}
 	if len(parts) == 0 {
 		return ""

@@ -32,12 +32,16 @@ type restoring struct {
 	parts     *Parts // nil for whole files
 }
 
-// Restore plans a restore to a checkpoint: of these paths alone, or of all; of parts of files beside them.
-func (s *Plans) Restore(ctx context.Context, to *project.Listed, half conversation.Half, paths []string, parts *Parts) (*Plan, error) {
+// Restore plans a restore to a checkpoint: of these paths alone, or of all; of parts of files beside them. With git, what git
+// has lost since returns, too, where all files go along.
+func (s *Plans) Restore(ctx context.Context, to *project.Listed, half conversation.Half, paths []string, parts *Parts, git bool) (*Plan, error) {
 	a := &restoring{verb: report.RestoreCheckpoint, parts: parts}
 	a.options.Checkpoint, a.options.Half, a.options.Paths = to.Checkpoint, half, pathspec.Literal(paths)
 	if len(paths) > 0 || parts != nil {
 		a.verb.Part = report.PartOf(paths, parts != nil)
+	}
+	if git && len(paths) == 0 && parts == nil && half != conversation.ConversationOnly {
+		a.options.Git = restore.GitLost
 	}
 	if s.c.Session != "" && half != conversation.CodeOnly {
 		var err error
@@ -124,6 +128,7 @@ func (a *restoring) describe(p *Plan, r *restore.Restored, target project.Listed
 			p.what += " the " + r.OfVerb
 		}
 	}
+	p.Git, p.OffersGit = a.options.Git == restore.GitLost, a.options.Git == restore.GitLost || a.verb.TakesCheckpoint && r.GitLost != nil
 	p.Title = upper(p.what)
 	if a.options.Checkpoint.ID == (manifest.CheckpointID{}) && r.Checkpoint.ID != (manifest.CheckpointID{}) {
 		p.Title += ": to " + rows.Briefly(target)

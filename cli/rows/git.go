@@ -9,6 +9,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/gitevents"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // MaxGitLines is how many lines of what git did a row has at most.
@@ -55,6 +56,26 @@ func GitLines(events []gitevents.Event) (lines []GitLine) {
 		lines = append(lines[:MaxGitLines], GitLine{Text: fmt.Sprintf("and %d more", n)})
 	}
 	return lines
+}
+
+// GitSummary is what git did in a row, in one line: the first of it, and how much more there is. It is escaped.
+func GitSummary(events []gitevents.Event) string {
+	const most = 2
+	text := strings.Join(app.Map(app.FirstN(events, most), GitText), "; ")
+	if n := len(events) - most; n > 0 {
+		text += fmt.Sprintf("; and %d more", n)
+	}
+	return text
+}
+
+// GitAt says where HEAD was in a checkpoint, and how many entries the stash had, nil for not known; "" without a repository.
+// It is escaped.
+func GitAt(l manifest.Checkpoint, stashes *int) string {
+	at := app.Escape(strings.TrimSpace(l.GitBranch + " " + screen.Clip(l.GitHead, 12)))
+	if at != "" && stashes != nil && *stashes > 0 {
+		at += ", " + app.Plural(*stashes, "stash entry", "stash entries")
+	}
+	return at
 }
 
 // GitText says what git did in a few words, as "2 commits on main (830d84e9 Fix the test)". It is escaped.

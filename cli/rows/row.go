@@ -86,6 +86,9 @@ func RowText(r *timeline.Row, n timeline.Counts) string {
 			return text
 		}
 	}
+	if r.Checkpoint.Green {
+		text = strings.TrimSpace("✓ " + text)
+	}
 	if name := r.Checkpoint.Name; name != "" {
 		text = strings.TrimSpace("[" + app.Escape(name) + "] " + text)
 	}

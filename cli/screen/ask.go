@@ -69,6 +69,7 @@ type Ask struct {
 	Now   bool   // compare with the working tree, not with the one before
 	Verb  Verb
 	Half  Half
+	Git   bool   // of a restore of all files: what git has lost since returns, too
 	Paths string // raw paths, each ended by a NUL; "" for all
 	Parts string // ids of hunks beside them, each ended by a NUL
 	Plan  int    // token of the plan
@@ -155,6 +156,7 @@ type Plan struct {
 	Notes    []Line // below the files
 	Question string // ends with a question mark; "" where there is nothing to do
 	Half     Half
+	Git      bool // what git has lost since can return, too: g
 }
 
 // Found is what a search found, the oldest line of each file first.

@@ -38,6 +38,7 @@ type Picker struct {
 
 	verb    Verb
 	half    Half
+	git     bool   // what git has lost since returns, too
 	target  string // id of the row that the plan is of
 	plan    *Plan  // nil while it is made
 	paths   string // chosen
@@ -266,13 +267,23 @@ func (m *Picker) moved() {
 
 // begin asks for the plan of a verb.
 func (m *Picker) begin(v Verb, h Half, id, paths, parts string) {
+	m.git = false
+	m.replan(v, h, id, paths, parts)
+}
+
+// replan is begin with git as it was chosen.
+func (m *Picker) replan(v Verb, h Half, id, paths, parts string) {
 	m.mode, m.verb, m.half, m.target, m.paths, m.parts, m.plan, m.planAt, m.said = planning, v, h, id, paths, parts, nil, 0, nil
-	m.ask(Ask{What: AskPlan, Verb: v, Half: h, ID: id, Paths: paths, Parts: parts})
+	m.ask(m.asked(AskPlan))
+}
+
+// asked is a question about the plan that is wanted.
+func (m *Picker) asked(what What) Ask {
+	return Ask{What: what, Verb: m.verb, Half: m.half, Git: m.git, ID: m.target, Paths: m.paths, Parts: m.parts}
 }
 
 func (m *Picker) takePlan(a Answer) {
-	asked := Ask{What: AskPlan, Verb: m.verb, Half: m.half, ID: m.target, Paths: m.paths, Parts: m.parts}
-	if m.mode != planning && m.mode != choosing || a.Ask != asked {
+	if m.mode != planning && m.mode != choosing || a.Ask != m.asked(AskPlan) {
 		return // of a plan that was left
 	}
 	m.plan = a.Plan

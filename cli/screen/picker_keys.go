@@ -291,7 +291,9 @@ func (m *Picker) planKey(k string) {
 	case "y", "Y":
 		if m.plan != nil && m.plan.Question != "" {
 			m.mode, m.said = working, nil
-			m.ask(Ask{What: AskDo, Verb: m.verb, Half: m.half, ID: m.target, Paths: m.paths, Parts: m.parts, Plan: m.plan.Token})
+			do := m.asked(AskDo)
+			do.Plan = m.plan.Token
+			m.ask(do)
 		}
 	case "n", "N", "q", "esc":
 		m.mode, m.said = browsing, nil
@@ -299,6 +301,13 @@ func (m *Picker) planKey(k string) {
 		h := map[string]Half{"b": Both, "c": Code, "t": Conversation}[k]
 		if m.verb == Restore && m.paths+m.parts == "" && h != m.half {
 			m.begin(m.verb, h, m.target, "", "")
+		}
+	case "g":
+		if m.plan != nil && m.plan.Git {
+			m.git = !m.git
+			m.replan(m.verb, m.half, m.target, m.paths, m.parts)
+		} else {
+			m.planAt = m.scrolled(k, m.planAt)
 		}
 	case "f":
 		if m.verb == Restore && m.plan != nil {

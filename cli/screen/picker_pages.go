@@ -34,11 +34,20 @@ func (m *Picker) planLines(w int) []Line {
 // planFoot is the question, or that there is none.
 func (m *Picker) planFoot() Line {
 	if m.plan.Question == "" {
-		return Line{{"nothing to do, nothing was changed", Plain}, {"  esc leaves", Dim}}
+		l := Line{{"nothing to do, nothing was changed", Plain}, {"  esc leaves", Dim}}
+		if m.plan.Git {
+			l = append(append(l, Span{"  ", Plain}), keysLine("g", "with git")...)
+		}
+		return l
 	}
 	l := Line{{"y/n ", Bold}, {m.plan.Question, Yellow}}
 	if m.verb == Restore && m.paths+m.parts == "" {
 		l = append(append(l, Span{"  ", Plain}), keysLine("b/c/t", "both, code, chat", "f", "files")...)
+		if m.plan.Git && m.git {
+			l = append(append(l, Span{"  ", Plain}), keysLine("g", "without git")...)
+		} else if m.plan.Git {
+			l = append(append(l, Span{"  ", Plain}), keysLine("g", "with git")...)
+		}
 	}
 	return l
 }
@@ -91,6 +100,7 @@ func (m *Picker) helpLines(w int) []Line {
 		{"[ ]", "to the prompt before, to the one after"}, {"ctrl-d ctrl-u", "scroll the diff"},
 		{"enter b", "plan a restore of files and conversation; y does it"},
 		{"c t", "the same for the files alone, or the conversation"},
+		{"g", "in a plan: what git has lost since returns, too"},
 		{"f", "choose files: space chooses, enter shows the plan"},
 		{"f " + m.rule("→", "l"), "choose hunks: space chooses, s splits, " + m.rule("←", "h") + " goes back"},
 		{"v", "plan to revert the row's turn: all else stays"},

@@ -180,6 +180,34 @@ func TestFilter(t *testing.T) {
 	}
 }
 
+// What git has lost returns with g, where the plan offers it, and y does that plan.
+func TestPlanWithGit(t *testing.T) {
+	m := picking(numbered(9), Painter{}, 80, 24)
+	press(m, "down", "enter")
+	asked := m.questions()
+	m.take(Answer{Ask: asked[0], Plan: &Plan{Token: 1}})
+	if press(m, "g"); len(m.questions()) != 0 {
+		t.Fatal("g asks where nothing is offered")
+	}
+	m.plan = &Plan{Token: 1, Git: true}
+	if v := strings.Join(m.view(), "\n"); !strings.Contains(v, "g with git") {
+		t.Errorf("git is not offered:\n%s", v)
+	}
+	press(m, "g")
+	asked = m.questions()
+	if len(asked) != 1 || asked[0] != (Ask{What: AskPlan, ID: "id2", Git: true}) {
+		t.Fatalf("g asks %+v", asked)
+	}
+	m.take(Answer{Ask: asked[0], Plan: &Plan{Token: 2, Git: true, Question: "restore to 2 (with git)?"}})
+	if v := strings.Join(m.view(), "\n"); !strings.Contains(v, "g without git") {
+		t.Errorf("the way back is not offered:\n%s", v)
+	}
+	press(m, "y")
+	if do := m.questions(); len(do) != 1 || do[0].Plan != 2 || !do[0].Git {
+		t.Errorf("y asks %+v", do)
+	}
+}
+
 // Nothing is done without a plan that was shown, and what is done is that plan.
 func TestPlanFirst(t *testing.T) {
 	m := picking(numbered(9), Painter{}, 80, 24)

@@ -1,6 +1,7 @@
 package gitevents
 
 import (
+	"bytes"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -98,23 +99,22 @@ func (c *comparison) ref(of *side, name string) (gitrepo.Ref, error) {
 	return of.packed[name], nil
 }
 
-// log reads the reflog that an entry has, nil for none.
-func (c *comparison) log(of *side, e *manifest.Entry) ([]gitrepo.LogEntry, error) {
+// log reads the text of the reflog that an entry has, nil for none.
+func (c *comparison) log(of *side, e *manifest.Entry) ([]byte, error) {
 	if e == nil {
 		return nil, nil
 	}
 	for _, known := range c.r.logs {
 		if known.id == e.ID {
-			return known.list, nil
+			return known.text, nil
 		}
 	}
 	text, err := of.Read(*e)
 	if err != nil {
 		return nil, err
 	}
-	list := gitrepo.ParseLog(text)
-	c.r.logs[0], c.r.logs[1] = parsedLog{e.ID, list}, c.r.logs[0]
-	return list, nil
+	c.r.logs[0], c.r.logs[1] = logText{e.ID, text}, c.r.logs[0]
+	return text, nil
 }
 
 // logs are both sides' reflogs of a reference, if they differ.
@@ -123,11 +123,39 @@ func (c *comparison) logs(path string) (was, is []gitrepo.LogEntry, err error) {
 	if !ok {
 		return nil, nil, nil
 	}
-	if is, err = c.log(&c.b, ch.New); err != nil {
+	text, err := c.log(&c.b, ch.New)
+	if err != nil {
 		return nil, nil, err
 	}
-	was, err = c.log(&c.a, ch.Old)
-	return was, is, err
+	old, err := c.log(&c.a, ch.Old)
+	return gitrepo.ParseLog(old), gitrepo.ParseLog(text), err
+}
+
+// headLog gives the lines that HEAD's reflog gained since it ended with a commit, last, and the text in front of them. A
+// reflog can have tens of thousands of lines, and mostly has the old one as its beginning: then only what follows is read.
+func (c *comparison) headLog(last string) (lines []gitrepo.LogEntry, before []byte, err error) {
+	path := c.own("logs/HEAD")
+	ch, ok := c.changed[path]
+	if !ok || ch.New == nil {
+		return nil, nil, nil
+	}
+	text, err := c.log(&c.b, ch.New)
+	if err != nil {
+		return nil, nil, err
+	}
+	if ch.Old != nil && ch.Old.Size > 0 && ch.Old.Size <= uint64(len(text)) {
+		before = text[:ch.Old.Size]
+		end := bytes.TrimSuffix(before, []byte("\n"))
+		ends := gitrepo.ParseLog(end[bytes.LastIndexByte(end, '\n')+1:])
+		if len(end) < len(before) && len(ends) == 1 && ends[0].ID == last {
+			return gitrepo.ParseLog(text[len(before):]), before, nil
+		}
+	}
+	was, is, err := c.logs(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return is[gained(was, is):], nil, nil
 }
 
 // gained is the index of the first line that a reflog gained; len(is) where it gained none, or was written anew.

@@ -69,12 +69,12 @@ type Point struct {
 type Reader struct {
 	objects gitstate.Objects
 	root    string
-	logs    [2]parsedLog
+	logs    [2]logText
 }
 
-type parsedLog struct {
+type logText struct {
 	id   oid.ID
-	list []gitrepo.LogEntry
+	text []byte
 }
 
 // NewReader reads states from objects, of the project in root.
@@ -147,8 +147,8 @@ func (r *Reader) Stashes(id oid.ID) (int, error) {
 	if err != nil || !ok || e.Kind == manifest.Subdir {
 		return 0, err
 	}
-	list, err := c.log(&side{State: state}, &e)
-	return len(list), err
+	text, err := c.log(&side{State: state}, &e)
+	return len(gitrepo.ParseLog(text)), err
 }
 
 // add adds an event, or to the last one, if that is of the same kind and of the same names.

@@ -1,6 +1,7 @@
 package gitevents
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/engine/gitrepo"
@@ -16,18 +17,23 @@ func (c *comparison) head() error {
 	if err != nil {
 		return err
 	}
-	old, lines, err := c.logs(c.own("logs/HEAD"))
+	last := was
+	if was.Target != "" {
+		if last, err = c.ref(&c.a, was.Target); err != nil {
+			return err
+		}
+	}
+	lines, before, err := c.headLog(last.ID)
 	if err != nil {
 		return err
 	}
-	first := gained(old, lines)
-	h := headLines{comparison: c, branch: was.Target, lines: lines}
-	for i := first; i < len(lines); i++ {
+	h := headLines{comparison: c, branch: was.Target, lines: lines, before: before}
+	for i := range lines {
 		if err := h.take(i); err != nil {
 			return err
 		}
 	}
-	if first < len(lines) || was == is {
+	if len(lines) > 0 || was == is {
 		return nil
 	}
 	switch { // no reflog is kept, or it was written anew
@@ -57,6 +63,7 @@ type headLines struct {
 	*comparison
 	branch string // that HEAD is on, in full; "" for none
 	lines  []gitrepo.LogEntry
+	before []byte // what is in front of them, not read yet
 }
 
 // names are those of an event that HEAD's branch took part in.
@@ -216,8 +223,11 @@ func (h *headLines) rebased(e Event, action, text string) error {
 // fewer is how many commits lie between the two sides of a reset, 0 where the lines before do not say that.
 func (h *headLines) fewer(i int) (n int) {
 	id, to := h.lines[i].Old, h.lines[i].ID
-	for j := i - 1; j >= 0 && id != to; j-- {
-		e := h.lines[j]
+	all := append(gitrepo.ParseLog(h.before), h.lines[:i]...)
+	for _, e := range slices.Backward(all) {
+		if id == to {
+			break
+		}
 		if e.ID != id || e.Old == e.ID {
 			continue
 		}

@@ -3,6 +3,8 @@ package timeline
 import (
 	"context"
 	"errors"
+	"sync"
+	"time"
 
 	"github.com/rewind-cli/rewind/engine/gitevents"
 	"github.com/rewind-cli/rewind/engine/gitstate"
@@ -50,22 +52,55 @@ func (t *Timeline) tellsGit(r *Row) (bool, error) {
 	}
 	t.gitLooks++
 	if t.git == nil {
-		t.git = NewGit(t.p, t.o.Present)
+		t.git = NewGit(t.p, t.o.Present, t.o.Git)
 	}
 	events, err := t.git.Of(r)
 	return len(events) > 0, err
+}
+
+// GitMemory remembers what git did between states: what is shown again and again reads each of them once. Its methods are
+// called by several goroutines.
+type GitMemory struct {
+	mu    sync.Mutex
+	known map[gitSpan][]gitevents.Event
+}
+
+// mostRemembered bounds a memory, in spans.
+const mostRemembered = 20_000
+
+func (m *GitMemory) find(span gitSpan) ([]gitevents.Event, bool) {
+	if m == nil {
+		return nil, false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	events, ok := m.known[span]
+	return events, ok
+}
+
+func (m *GitMemory) keep(span gitSpan, events []gitevents.Event) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.known == nil || len(m.known) >= mostRemembered {
+		m.known = map[gitSpan][]gitevents.Event{}
+	}
+	m.known[span] = events
 }
 
 // Git reads what git did in rows. It is for one goroutine; the caller holds the project.
 type Git struct {
 	p      *project.Project
 	now    *Present
+	memory *GitMemory
 	reader *gitevents.Reader
 }
 
-// NewGit reads of rows that were made with now, which may be nil: the tree was not looked at.
-func NewGit(p *project.Project, now *Present) *Git {
-	return &Git{p: p, now: now, reader: gitevents.NewReader(gitstate.InStore(p), p.Root())}
+// NewGit reads of rows that were made with now, which may be nil: the tree was not looked at. So may memory.
+func NewGit(p *project.Project, now *Present, memory *GitMemory) *Git {
+	return &Git{p, now, memory, gitevents.NewReader(gitstate.InStore(p), p.Root())}
 }
 
 // Of is what git did from a row's state until the next, the oldest event first: it costs nothing where git's state is the
@@ -77,17 +112,60 @@ func (g *Git) Of(r *Row) ([]gitevents.Event, error) {
 	if r.git != nil {
 		return *r.git, nil
 	}
-	var events []gitevents.Event
-	var err error
-	if g.now != nil && r.span.to == g.now.point() && r.span.from == g.now.gitSince {
+	events, known := g.memory.find(*r.span)
+	switch {
+	case known:
+	case g.now != nil && r.span.to == g.now.point() && r.span.from == g.now.gitSince:
 		events = g.now.git
-	} else if events, err = g.reader.Between(r.span.from, r.span.to); project.IsDamage(g.p.Classify(err)) || errors.As(err, new(*gitstate.FormatError)) {
-		events, err = nil, nil
+	default:
+		var err error
+		events, err = g.reader.Between(r.span.from, r.span.to)
+		if err = g.p.Classify(err); project.IsDamage(err) || errors.As(err, new(*gitstate.FormatError)) {
+			events, err = nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	if err == nil {
-		r.git = &events
+	if !known {
+		g.memory.keep(*r.span, events)
 	}
-	return events, g.p.Classify(err)
+	r.git = &events
+	return events, nil
+}
+
+// ReadGit reads what git did in rows, the first of them first, for as long as it may take. Git gives it then.
+func ReadGit(ctx context.Context, p *project.Project, rows []*Row, now *Present, memory *GitMemory, within time.Duration) error {
+	until := time.Now().Add(within)
+	var git *Git
+	for _, r := range rows {
+		if r.span == nil || r.git != nil {
+			continue
+		}
+		if git == nil {
+			release, err := p.Use(ctx)
+			if err != nil {
+				return err
+			}
+			defer release()
+			git = NewGit(p, now, memory)
+		}
+		if err := ctx.Err(); err != nil || time.Now().After(until) {
+			return err
+		}
+		if _, err := git.Of(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Git is what git did in a row, the oldest event first; none where it was not read.
+func (r *Row) Git() []gitevents.Event {
+	if r.git == nil {
+		return nil
+	}
+	return *r.git
 }
 
 // lookAtGit reads what git did since the newest state, as long as the capture is there.

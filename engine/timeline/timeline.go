@@ -10,10 +10,11 @@ import (
 
 // Options select rows.
 type Options struct {
-	Present *Present // the present tree, see Look; nil: it was not looked at, and there is no such row
-	Folded  bool     // rows without news too
-	Safety  bool     // all safety checkpoints, not only those that have changes of which no other row tells
-	Only    bool     // checkpoints only, no operations; they count all the same for what is around
+	Present *Present   // the present tree, see Look; nil: it was not looked at, and there is no such row
+	Folded  bool       // rows without news too
+	Safety  bool       // all safety checkpoints, not only those that have changes of which no other row tells
+	Git     *GitMemory // remembers what git did; nil: nothing is kept
+	Only    bool       // checkpoints only, no operations; they count all the same for what is around
 	Filter
 }
 

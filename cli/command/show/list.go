@@ -261,6 +261,7 @@ type listing struct {
 	present     *timeline.Present // nil: the tree was not looked at
 	unseen      string            // why
 	filtered    bool
+	gitRows     int  // rows of which it was said what git did
 	ofPaths     bool // only what changed some paths: what git did is left out
 	rows        []*timeline.Row
 	checkpoints int // among the rows
@@ -345,7 +346,7 @@ func (l *listing) print(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	git := timeline.NewGit(l.p, l.present)
+	git := timeline.NewGit(l.p, l.present, nil)
 	for _, r := range l.rows {
 		n, known, err := r.Count(ctx, l.p, l.present)
 		if project.IsDamage(err) {
@@ -384,10 +385,13 @@ func (l *listing) print(ctx context.Context) error {
 
 // gitCells are the lines of what git did after a row's state and before the next.
 func (l *listing) gitCells(git *timeline.Git, r *timeline.Row) (lines [][]string, err error) {
-	if l.ofPaths {
+	if l.ofPaths || l.gitRows >= maxDiffs {
 		return nil, nil
 	}
 	events, err := git.Of(r)
+	if len(events) > 0 {
+		l.gitRows++
+	}
 	for _, line := range rows.GitLines(events) {
 		age := ""
 		if !line.Time.IsZero() {

@@ -84,8 +84,8 @@ type nowView struct {
 	Deleted    uint64  `json:"deleted"`
 }
 
-// maxDiffs bounds how many rows of a document are compared with trees; the log has the
-// counts of most others.
+// maxDiffs bounds how many rows are read from the store beyond the log: how many of a document are compared with trees, of
+// which the log has the counts of most others, and of how many it is said what git did.
 const maxDiffs = 1000
 
 // document prints the rows as JSON.
@@ -96,7 +96,7 @@ func (l *listing) document(ctx context.Context) error {
 		return err
 	}
 	diffs := 0
-	git := timeline.NewGit(l.p, l.present)
+	git := timeline.NewGit(l.p, l.present, nil)
 	for _, r := range l.rows {
 		if _, known := r.Known(); !known {
 			diffs++
@@ -131,13 +131,13 @@ func (l *listing) document(ctx context.Context) error {
 			n, _ := then.Known()
 			row.Then = own(then, n)
 		}
-		if diffs <= maxDiffs && !l.ofPaths {
+		if l.gitRows < maxDiffs && !l.ofPaths {
 			events, err := git.Of(r)
 			if err != nil {
 				return err
 			}
 			if len(events) > 0 {
-				diffs++
+				l.gitRows++
 			}
 			row.Git = rows.ViewGit(events)
 		}

@@ -166,7 +166,7 @@ func (s *shown) ownChanges(ctx context.Context, p *project.Project) error {
 	if err := s.owners(ctx, p, r, now); err != nil || r == nil {
 		return err
 	}
-	if s.git, err = timeline.NewGit(p, now).Of(r); err != nil {
+	if s.git, err = timeline.NewGit(p, now, nil).Of(r); err != nil {
 		return err
 	}
 	var own []manifest.Change

@@ -32,11 +32,7 @@ func (s *shown) print(o *app.Output) {
 	}
 	field("session", session)
 	if s.GitHead != "" {
-		at := strings.TrimSpace(app.Escape(s.GitBranch) + " " + app.Escape(screen.Clip(s.GitHead, 12)))
-		if s.stashes != nil && *s.stashes > 0 {
-			at += ", " + app.Plural(*s.stashes, "stash entry", "stash entries")
-		}
-		field("git", at)
+		field("git", rows.GitAt(s.Checkpoint, s.stashes))
 	}
 	field("files", app.Plural(s.Files, "file", "files")+", "+app.FormatSize(int64(s.Bytes))+", "+app.FormatSize(int64(s.StoredBytes))+" stored")
 	field("tree", rows.ViewHash(s.Root)[:16])

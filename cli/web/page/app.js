@@ -433,7 +433,7 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
           ${!shared && html`<button aria-pressed=${against === "@"} onClick=${() => setAgainst(against === "@" ? "" : "@")}>Compare with now</button>`}
         </div>`}</div>
       ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
-      ${look ? html`<div class=${busy ? "stale" : ""}><p class="what"><${Text} of=${look.title} /></p>${files[0]}${look.then && html`<h3 class="then"><${Text} of=${look.then.title} /></h3>${files[1]}`}</div>` : !error && html`<p class="wait">…</p>`}
+      ${look ? html`<div class=${busy ? "stale" : ""}>${(look.git || []).length > 0 && html`<ul class="git">${look.git.map((g) => html`<li><${Text} of=${g} most=${400} /></li>`)}</ul>`}<p class="what"><${Text} of=${look.title} /></p>${files[0]}${look.then && html`<h3 class="then"><${Text} of=${look.then.title} /></h3>${files[1]}`}</div>` : !error && html`<p class="wait">…</p>`}
     </section>`;
 }
 

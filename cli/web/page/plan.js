@@ -21,6 +21,7 @@ export function Plan({ project, action, close, done, left, change }) {
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
   const [half, setHalf] = useState(action.half || "both");
+  const [git, setGit] = useState(false); // of a restore: what git has lost since returns, too
   const [conflicts, setConflicts] = useState("keep");
   const [picked, setPicked] = useState(null); // some of the paths; null: all
   const [all, setAll] = useState([]); // files of the plan of all paths, and what has come to it since
@@ -51,11 +52,11 @@ export function Plan({ project, action, close, done, left, change }) {
     let live = true;
     setError(null);
     if (picked && !picked.size) return void setPlan(null);
-    post(`p/${project}/plans`, { ...action, half, conflicts, ...(picked && sent(all, picked)) }).then((p) => {
+    post(`p/${project}/plans`, { ...action, half, conflicts, git: git && !picked, ...(picked && sent(all, picked)) }).then((p) => {
       if (live) shows(p);
     }, (e) => live && (setPlan(null), setError(e.status ? e : SILENT)));
     return () => (live = false);
-  }, [project, action, half, conflicts, picked, again]);
+  }, [project, action, half, git, conflicts, picked, again]);
   const lastOnly = action.verb === "undo" || action.verb === "redo"; // of the last thing that was done: made anew, the plan would be about another
   const other = (set) => {
     setPlan(null);
@@ -105,6 +106,7 @@ export function Plan({ project, action, close, done, left, change }) {
     ${action.verb === "restore" && !(action.paths || []).length && !picked && html`<div class="halves" role="radiogroup" aria-label="What is restored">
       ${[["both", "Files and conversation"], ["code", "Files"], ["talk", "Conversation"]].map(([v, label]) => html`<label><input type="radio" name="half" value=${v} disabled=${busy} checked=${half === v} onChange=${() => other(() => setHalf(v))} /> ${label}</label>`)}
     </div>`}
+    ${plan && plan.git && !picked && html`<p class="halves"><label><input type="checkbox" name="git" disabled=${busy} checked=${git} onChange=${() => other(() => setGit(!git))} /> What git has lost since, too</label></p>`}
     ${action.verb === "revert" && (conflicts !== "keep" || (plan && plan.conflicts > 0)) && html`<div class="halves" role="radiogroup" aria-label="Conflicts">
       ${[["keep", "Keep what was changed again since"], ["undo", "Revert that too"], ["markers", "Write both, between markers"]].map(([v, label]) => html`<label><input type="radio" name="conflicts" value=${v} disabled=${busy} checked=${conflicts === v} onChange=${() => other(() => setConflicts(v))} /> ${label}</label>`)}
     </div>`}

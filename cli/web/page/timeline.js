@@ -18,7 +18,7 @@ export function filtered(rows, filter, kinds, range) {
     const r = rows[i];
     if (range && r.id !== "@" && (r.ms < range[0] || r.ms > range[1])) continue;
     if (kinds === "prompts" && !r.prompt && r.id !== "@" && r.kind !== "operation") continue;
-    if (kinds === "changes" && r.changes && !some(r.changes) && !r.then) continue;
+    if (kinds === "changes" && r.changes && !some(r.changes) && !r.then && !r.git) continue;
     let k = 0;
     while (k < words.length && has(words[k], r)) k++;
     if (k === words.length) out.push(i);
@@ -36,7 +36,7 @@ function matcher(word) {
 
 // has reports whether the word of a matcher stands in a row.
 function has(m, r) {
-  return m.test.test(r.text) || usually(m.why, r.why) || (r.name && m.test.test(r.name)) || usually(m.agent, r.agent) || usually(m.session, r.session) ||
+  return m.test.test(r.text) || (r.git && m.test.test(r.git)) || usually(m.why, r.why) || (r.name && m.test.test(r.name)) || usually(m.agent, r.agent) || usually(m.session, r.session) ||
     (m.number && r.n === m.word) || (m.id && r.id.startsWith(m.word));
 }
 
@@ -102,7 +102,7 @@ export function rowsOf(c) {
     const flags = c.flags[i];
     rows[i] = {
       id: ids[i], n: number ? String(n) : "", ms, kind: c.kinds[c.kind[i]], why: c.whys[c.why[i]], text: c.texts[c.text[i]], changes: c.changes[c.change[i]], then: c.changes[c.then[i]],
-      name: c.names[i] || "", agent: c.agents[c.agent[i]], session: c.sessions[c.session[i]], stored: c.stored[i],
+      name: c.names[i] || "", git: (c.git && c.git[i]) || "", agent: c.agents[c.agent[i]], session: c.sessions[c.session[i]], stored: c.stored[i],
       prompt: (flags & 1) > 0, dim: (flags & 2) > 0, call: (flags & 4) > 0, pinned: (flags & 8) > 0, after: (flags & 16) > 0,
     };
   }
@@ -261,6 +261,7 @@ function drawRow({ r, i, n, count, number, old, chosen, marked, end, whom, width
       ${r.pinned && html`<span class="pin" title="pinned: gc keeps it">◆<span class="hidden">pinned</span></span>`}
       ${whom && html`<span class="whom" title=${plain(r.session)}><${Text} of=${whom} most=${60} /></span>`}
       <span class="text" title=${r.text && r.text.length > 40 ? plain(r.text).slice(0, 300) : undefined}>${front(r)}</span>
+      ${r.git && html`<span class="git" title=${plain(r.git).slice(0, 300)}><${Text} of=${r.git} most=${200} /></span>`}
       <${Both} of=${r} />
     </div>`;
 }
