@@ -429,6 +429,7 @@ func TestHowGitKeepsReferencesIsNoDifference(t *testing.T) {
 	b.git("tag", "v1")
 	b.git("symbolic-ref", "-m", "point", "refs/heads/other", "refs/heads/main")
 	b.git("update-ref", "refs/remotes/origin/main", "HEAD")
+	b.git("update-ref", "refs/heads/without-a-message", "HEAD")
 	last := b.save()
 	for _, step := range []struct {
 		args    []string
