@@ -203,6 +203,7 @@ type Rotated struct {
 	Left   []string // for whom it could not be: only who has the passphrase can
 	Pushed *Pushed  // what was pushed again; nil without Rewrite
 	Old    string   // with Rewrite, the id of the log that this store had before, which is sealed for earlier keys; "": none
+	Others []Log    // with Rewrite, all further logs of the remote: of other machines, and those that this store began before a forget
 }
 
 // RivalError: another machine has given the remote another key at the same moment, and that one counts.
@@ -237,8 +238,25 @@ func (r *Remote) Rotate(ctx context.Context, o RotateOptions) (*Rotated, error) 
 	if err != nil || !o.Rewrite {
 		return done, err
 	}
-	done.Pushed, err = r.Push(ctx, false)
+	if done.Pushed, err = r.Push(ctx, false); err != nil {
+		return done, err
+	}
+	done.Others, err = r.others(ctx, done.Old)
 	return done, err
+}
+
+// others are the logs of the remote that are neither this store's own nor old.
+func (r *Remote) others(ctx context.Context, old string) ([]Log, error) {
+	b, err := r.bucket()
+	if err != nil {
+		return nil, err
+	}
+	listing, err := b.List(ctx, segments)
+	if err != nil {
+		return nil, err
+	}
+	own := r.mark().Writer
+	return slices.DeleteFunc(list(listing).logs, func(l Log) bool { return l.ID == old || l.end.writer == own }), nil
 }
 
 func (r *Remote) rotate(ctx context.Context, o RotateOptions) (*Rotated, error) {

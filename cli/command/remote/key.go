@@ -257,6 +257,7 @@ type rotatedView struct {
 	Left   []string    `json:"left"`   // for whom it could not be, and the old one was
 	Pushed *pushedView `json:"pushed"` // with --rewrite
 	Old    string      `json:"old"`    // with --rewrite, the log of before, which is still there; "": none
+	Others []string    `json:"others"` // with --rewrite, all further logs there
 }
 
 func rotate(ctx context.Context, c *app.Call, r *remote.Remote, k keyFlags) error {
@@ -270,7 +271,7 @@ func rotate(ctx context.Context, c *app.Call, r *remote.Remote, k keyFlags) erro
 	}
 	c.Out.EndProgress()
 	if c.JSON && err == nil {
-		v := rotatedView{r.Name, done.Key.String(), r.Epoch(), append([]string{}, done.People...), append([]string{}, done.Left...), nil, done.Old}
+		v := rotatedView{r.Name, done.Key.String(), r.Epoch(), append([]string{}, done.People...), append([]string{}, done.Left...), nil, done.Old, app.Map(done.Others, func(l remote.Log) string { return l.ID })}
 		if done.Pushed != nil {
 			v.Pushed = new(viewPushed(r.Name, done.Pushed, 0))
 		}
@@ -300,6 +301,12 @@ func rotate(ctx context.Context, c *app.Call, r *remote.Remote, k keyFlags) erro
 	if done.Old != "" {
 		c.Out.Warn("the log %s, of before, is still there, for who has the old key", done.Old)
 		c.Out.Hint("rewind remote gc %s --log %s deletes it", r.Name, done.Old)
+	}
+	for _, l := range done.Others {
+		c.Out.Warn("the log %s is still there, too: another machine's, or one that this store began before a forget", l.ID)
+	}
+	if len(done.Others) > 0 {
+		c.Out.Hint("rewind remote check %s says which machine pushed each; what forget removed stays in those of before, until rewind remote gc %s --log ID deletes them", r.Name, r.Name)
 	}
 	return nil
 }
