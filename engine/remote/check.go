@@ -18,7 +18,7 @@ type Checked struct {
 	Objects   Freed    // segments and merges
 	Packs     Freed    // that segments name
 	Unneeded  Freed    // what GC can remove, now or later
-	Torn      []string // names of objects that are not whole, and that nothing needs
+	Torn      []string // names of objects that are not whole, and that no other object needs: of an interrupted push, or damaged
 	Damaged   []error  // *BadObjectError, *GapError, *MissingPackError
 	Read      bool     // the remote's key is here: also what segments name was looked at
 	Can       bucket.Capabilities
@@ -50,6 +50,10 @@ func (r *Remote) Check(ctx context.Context) (*Checked, error) {
 		done.Logs = append(done.Logs, s.checked(l, done.Read))
 	}
 	s.count(done)
+	if err := r.newestIsThere(s); err != nil {
+		done.Damaged = append(done.Damaged, err)
+		done.Torn = slices.DeleteFunc(done.Torn, func(name string) bool { return name == err.Name })
+	}
 	if b, err = r.openAs(false); err != nil {
 		return nil, err
 	}
@@ -60,6 +64,21 @@ func (r *Remote) Check(ctx context.Context) (*Checked, error) {
 		done.Versioned, done.Locked, err = keeper.Keeps(ctx)
 	}
 	return done, err
+}
+
+// newestIsThere says that the segment which this store pushed last is in no object that is whole. No other machine can know that: nothing
+// continues it.
+func (r *Remote) newestIsThere(s *survey) *BadObjectError {
+	end, ok := parseStamp(r.mark().Before)
+	if !ok || len(s.at.pieces[parentOf(end)]) > 0 {
+		return nil
+	}
+	for _, name := range s.at.torn {
+		if n, ok := parseSegmentName(name); ok && n.stamp == end {
+			return &BadObjectError{name, "its length is not the one that its name says, and this store pushed it last"}
+		}
+	}
+	return &BadObjectError{"segment " + parentOf(end), "this store pushed it last, and it is not there"}
 }
 
 // checked looks at all segments of a log.

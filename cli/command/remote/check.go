@@ -104,10 +104,10 @@ func sayChecked(c *app.Call, done *remote.Checked) {
 		c.Out.Warn("this account does not have the remote's key: what the logs need was not looked at")
 	}
 	if n := len(done.Torn); n > 0 {
-		say("%s not whole, of an interrupted push: nothing needs them.", app.Plural(n, "object is", "objects are"))
+		say("%s not whole, of an interrupted push, or damaged: no other object needs %s. The machine that pushed %s knows: rewind remote check there.", app.Plural(n, "object is", "objects are"), app.ItOrThem(n), app.ItOrThem(n))
 	}
 	if done.Unneeded.Objects > 0 {
-		say("%s, %s, no longer needed: rewind remote gc removes them.", app.Plural(done.Unneeded.Objects, "object is", "objects are"), app.FormatSize(done.Unneeded.Bytes))
+		say("%s (%s) %s no longer needed: rewind remote gc removes %s.", app.Plural(done.Unneeded.Objects, "object", "objects"), app.FormatSize(done.Unneeded.Bytes), app.ByCount(done.Unneeded.Objects, "is", "are"), app.ItOrThem(done.Unneeded.Objects))
 	}
 	switch {
 	case done.Can.Overwrite && done.Can.Delete:

@@ -107,7 +107,7 @@ func reportCloned(c *app.Call, done *remote.Cloned, dir string) error {
 	c.Out.Summary("Cloned %s of %s on %s into %s.", app.Plural(done.Checkpoints, "checkpoint", "checkpoints"), app.Escape(from),
 		app.Escape(done.Machine), app.Escape(dir))
 	for _, name := range done.Torn {
-		c.Out.Warn("an object of the remote is not whole, and was left out: %s", app.Escape(name))
+		warnTorn(c, name)
 	}
 	for _, l := range done.Others {
 		if l.Unsigned {
@@ -125,4 +125,9 @@ func reportCloned(c *app.Call, done *remote.Cloned, dir string) error {
 	}
 	c.Out.Hint("cd %s && rewind restore last --resume writes the files and continues the session", app.ShellQuote(dir))
 	return nil
+}
+
+// warnTorn says that an object was left out.
+func warnTorn(c *app.Call, name string) {
+	c.Out.Warn("an object of the remote is not whole, and was left out: %s. If its push was not interrupted, checkpoints are missing here: rewind push --check, on the machine that pushed them, sends them again", app.Escape(name))
 }

@@ -109,7 +109,7 @@ func sayUnsigned(c *app.Call, done *remote.Pulled) {
 
 func reportPulled(c *app.Call, done *remote.Pulled) {
 	for _, name := range done.Torn {
-		c.Out.Warn("an object of the remote is not whole, and was left out: %s", app.Escape(name))
+		warnTorn(c, name)
 	}
 	for _, l := range done.Logs {
 		c.Out.Summary("Pulled %s of %s: rewind list %s/", app.Plural(l.New, "checkpoint", "checkpoints"), l.Name, l.Name)
