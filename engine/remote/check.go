@@ -41,6 +41,7 @@ func (r *Remote) Check(ctx context.Context) (*Checked, error) {
 	if err != nil {
 		return nil, err
 	}
+	newest := r.mark().Before // before the listing: a push can be at work
 	s, err := r.survey(ctx, b, true)
 	if err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func (r *Remote) Check(ctx context.Context) (*Checked, error) {
 		done.Logs = append(done.Logs, s.checked(l, done.Read))
 	}
 	s.count(done)
-	if err := r.newestIsThere(s); err != nil {
+	if err := s.has(newest); err != nil {
 		done.Damaged = append(done.Damaged, err)
 		done.Torn = slices.DeleteFunc(done.Torn, func(name string) bool { return name == err.Name })
 	}
@@ -66,10 +67,10 @@ func (r *Remote) Check(ctx context.Context) (*Checked, error) {
 	return done, err
 }
 
-// newestIsThere says that the segment which this store pushed last is in no object that is whole. No other machine can know that: nothing
-// continues it.
-func (r *Remote) newestIsThere(s *survey) *BadObjectError {
-	end, ok := parseStamp(r.mark().Before)
+// has asks for the segment that this store pushed last, by its stamp: whether an object that is whole has it. No other machine can know
+// that it is missing, since nothing continues it.
+func (s *survey) has(newest string) *BadObjectError {
+	end, ok := parseStamp(newest)
 	if !ok || len(s.at.pieces[parentOf(end)]) > 0 {
 		return nil
 	}
