@@ -105,7 +105,7 @@ func GitStateText(r *restore.Restored) []string {
 			text = inRepo(l, "in ") + ", " + text
 		}
 		if l.Note != "" {
-			text += ": " + strings.TrimSuffix(l.Note, ".")
+			text += ". " + strings.TrimSuffix(l.Note, ".") // the caller ends the sentence
 		}
 		return app.Escape(text)
 	})
@@ -158,6 +158,9 @@ func gitVerb(l gitrestore.Line) string {
 	case gitrestore.Returns:
 		return verb("returns", "return") + at(l.To)
 	case gitrestore.ReturnsAs:
+		if l.What == gitrestore.Index {
+			return "returns as " + refName(l.As)
+		}
 		return fmt.Sprintf("returns as %s%s: what has its name now%s stays", refName(l.As), at(l.To), at(l.From))
 	case gitrestore.Moves:
 		if l.From == "" && l.To == "" {

@@ -152,16 +152,11 @@ func HasStore(root, dir string) bool {
 // Below reports whether a common git directory is one that a project has beside that of the repository around it: as a .git, or
 // in one, below its root, or in the git directory of that repository ("" for none). All paths are absolute.
 func Below(root, around, common string) bool {
-	if around != "" && isBelow(around, common) {
+	if around != "" && account.IsBelow(around, common) {
 		return true
 	}
 	rel, err := filepath.Rel(root, common)
-	return err == nil && isBelow(root, common) && slices.Contains(strings.Split(rel, string(filepath.Separator)), ".git")
-}
-
-func isBelow(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != "." && filepath.IsLocal(rel)
+	return err == nil && account.IsBelow(root, common) && slices.Contains(strings.Split(rel, string(filepath.Separator)), ".git")
 }
 
 // moduleDirs are the directories with the git directories of a repository's submodules. Those of the other worktrees belong to

@@ -73,7 +73,7 @@ func LookAt(ctx context.Context, env account.Env, s stores.Info) (u Unsaved, err
 		u.Files, err = countFiles(p, c, nil, nil)
 		return u, err
 	}
-	g, err := openGit(p, state, filepath.Join(temp, "git"))
+	g, err := openGit(ctx, p, state, filepath.Join(temp, "git"))
 	if err != nil {
 		return u, err
 	}
@@ -104,7 +104,7 @@ type git struct {
 	hash func() hash.Hash
 }
 
-func openGit(p *project.Project, state *gitstate.State, dir string) (*git, error) {
+func openGit(ctx context.Context, p *project.Project, state *gitstate.State, dir string) (*git, error) {
 	g := &git{gitprogram.Repository{GitDir: dir, Objects: gitstate.HeldDirs(p)}, sha1.New}
 	for _, d := range []string{dir, filepath.Join(dir, "objects"), filepath.Join(dir, "refs")} {
 		if err := os.Mkdir(d, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
@@ -120,7 +120,7 @@ func openGit(p *project.Project, state *gitstate.State, dir string) (*git, error
 	if rel, err := filepath.Rel(state.Common, state.GitDir); err == nil && rel != "." {
 		g.GitDir = filepath.Join(dir, rel)
 	}
-	format, err := g.Output(context.Background(), nil, "rev-parse", "--show-object-format")
+	format, err := g.Output(ctx, nil, "rev-parse", "--show-object-format")
 	if err == nil && strings.TrimSpace(string(format)) == "sha256" {
 		g.hash = sha256.New
 	}

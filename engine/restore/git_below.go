@@ -19,7 +19,7 @@ func (r *Run) planBelow(g *gitMove, state *gitstate.State) error {
 	reason := r.notOurs(g, target)
 	if reason == "" {
 		for _, p := range g.plans {
-			target.Anew = target.Anew || p.Builds() && isBelow(p.target.CommonDir, target.CommonDir)
+			target.Anew = target.Anew || p.Builds() && account.IsBelow(p.target.CommonDir, target.CommonDir)
 		}
 		target.Anew = target.Anew || !account.Exists(filepath.Dir(target.CommonDir))
 		refusals, err := r.planRepository(g, state, target, name)
@@ -63,9 +63,9 @@ func (r *Run) notOurs(g *gitMove, t gitrestore.Target) string {
 		around = gitrepo.Repo{WorkTree: first.WorkTree, CommonDir: first.CommonDir}
 	}
 	switch {
-	case !gitstate.Below(r.Root(), around.CommonDir, t.CommonDir), isBelow(r.StoreDir(), t.CommonDir),
-		t.GitDir != t.CommonDir && !isBelow(t.CommonDir, t.GitDir),
-		t.WorkTree != "" && !isBelow(r.Root(), t.WorkTree) && !isBelow(around.WorkTree, t.WorkTree):
+	case !gitstate.Below(r.Root(), around.CommonDir, t.CommonDir), account.IsBelow(r.StoreDir(), t.CommonDir),
+		t.GitDir != t.CommonDir && !account.IsBelow(t.CommonDir, t.GitDir),
+		t.WorkTree != "" && !account.IsBelow(r.Root(), t.WorkTree) && !account.IsBelow(around.WorkTree, t.WorkTree):
 		return "its git directory was " + t.CommonDir + ", which is none of this project"
 	case gitstate.HasStore(r.Root(), t.WorkTree):
 		return "it has a store of its own, with rewind --root " + t.WorkTree
@@ -87,9 +87,4 @@ func isReal(path string) bool {
 	}
 	real, err := filepath.EvalSymlinks(path)
 	return err == nil && real == path
-}
-
-func isBelow(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != "." && filepath.IsLocal(rel)
 }

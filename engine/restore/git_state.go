@@ -185,7 +185,7 @@ func isOurRepository(root string, t gitrestore.Target) error {
 	if repo, ok := gitrepo.Find(root); ok && repo.CommonDir == t.CommonDir && repo.GitDir == t.GitDir {
 		return nil
 	}
-	around := t.WorkTree == root || strings.HasPrefix(root, strings.TrimSuffix(t.WorkTree, string(filepath.Separator))+string(filepath.Separator))
+	around := t.WorkTree == root || account.IsBelow(t.WorkTree, root)
 	dotGit := filepath.Join(t.WorkTree, ".git")
 	switch {
 	case around && t.GitDir == t.CommonDir && t.CommonDir == dotGit && !gitrepo.IsGitDir(dotGit):
