@@ -35,14 +35,14 @@ var gitChanges = map[gitrestore.Change]string{
 
 func viewGitLines(lines []gitrestore.Line) []gitLineView {
 	return app.Map(lines, func(l gitrestore.Line) gitLineView {
-		return gitLineView{gitWhats[l.What], gitChanges[l.Change], valid(l.Name), valid(l.As), l.From, l.To, l.Count, valid(l.Note), valid(l.Repo)}
+		return gitLineView{gitWhats[l.What], gitChanges[l.Change], l.Name, l.As, l.From, l.To, l.Count, l.Note, l.Repo}
 	})
 }
 
 // viewGitLost is what stays lost: to is what it was, and the note says how it returns.
 func viewGitLost(loss *restore.GitLoss) []gitLineView {
 	return app.Map(loss.Lines, func(l gitrestore.Line) gitLineView {
-		return gitLineView{What: gitWhats[l.What], Change: "lost", Name: valid(l.Name), To: l.To, Count: l.Count, Note: bringsBack(loss) + " brings it back", Repo: valid(l.Repo)}
+		return gitLineView{What: gitWhats[l.What], Change: "lost", Name: l.Name, To: l.To, Count: l.Count, Note: bringsBack(loss) + " brings it back", Repo: l.Repo}
 	})
 }
 
@@ -93,9 +93,6 @@ func gitLostText(r *restore.Restored) (text, hint string) {
 	}
 	return app.Escape("git has lost " + all + " " + since), bringsBack(loss) + " brings " + app.ItOrThem(len(loss.Lines)) + " back"
 }
-
-// valid is a name as JSON can have it.
-func valid(name string) string { return strings.ToValidUTF8(name, "\uFFFD") }
 
 // GitStateText says line by line what becomes of git's own state. It is escaped.
 func GitStateText(r *restore.Restored) []string {

@@ -29,17 +29,13 @@ type GitView struct {
 // ViewGit is what git did in a row, the oldest first.
 func ViewGit(events []gitevents.Event) []GitView {
 	return app.Map(events, func(e gitevents.Event) GitView {
-		v := GitView{What: string(e.Kind), Text: GitText(e), From: valid(e.From), To: valid(e.To), Count: e.Count}
-		v.Names = app.Map(e.Names, valid)
+		v := GitView{What: string(e.Kind), Text: GitText(e), Names: e.Names, From: e.From, To: e.To, Count: e.Count}
 		if !e.Time.IsZero() {
 			v.Time = app.ViewTime(e.Time)
 		}
 		return v
 	})
 }
-
-// valid is a name as JSON can have it.
-func valid(name string) string { return strings.ToValidUTF8(name, "\uFFFD") }
 
 // GitLine is a line of what git did.
 type GitLine struct {
