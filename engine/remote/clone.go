@@ -77,6 +77,9 @@ func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 	c := &cloning{reader: &reader{b: b}, done: &Cloned{}}
 	a, err := describe(ctx, b, o.URL)
 	if errors.Is(err, fs.ErrNotExist) {
+		if all, lerr := b.List(ctx, segments); lerr == nil && len(all) > 0 {
+			return nil, &BadObjectError{aboutName, "it is not there, and pushes are: it says which key opens them"}
+		}
 		return nil, &EmptyRemoteError{o.URL}
 	}
 	if err != nil {

@@ -66,7 +66,7 @@ func noKey(from []string, claims []string) error {
 	if len(from) == 0 {
 		return &KeyError{"this account does not have the key of the remote", true, claims}
 	}
-	return &KeyError{fmt.Sprintf("the key in %s does not fit what the remote says of itself: it is another one's key, or somebody has changed the remote's description",
+	return &KeyError{fmt.Sprintf("the key does not open the remote (from: %s): it is a wrong one, or another remote's, or it is not valid any more; or somebody has changed the remote's description",
 		strings.Join(from, ", ")), false, claims}
 }
 
