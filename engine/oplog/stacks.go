@@ -31,8 +31,8 @@ func Operations(ctx context.Context, p *project.Project, limit int) ([]manifest.
 //
 // Every operation is taken back the same way, from its After to its Before. So
 // a redo takes back the undo, and goes onto the first stack in the place of
-// what it did again. Where that is several operations of the files alone, these go there themselves: the next undo is of the
-// newest one.
+// what it did again. Where that is several operations of the files alone, each from where the one before it ended, these go
+// there themselves: the next undo is of the newest one.
 func Stacks(newestFirst []manifest.Operation) (undo, redo []manifest.Operation) {
 	var s stacks
 	for _, op := range slices.Backward(newestFirst) {
@@ -84,6 +84,11 @@ func (s *stacks) didAgain(redo manifest.Operation, undos []manifest.Operation) (
 	moved := func(o manifest.Operation) bool { return o.Fork != "" || o.TranscriptBackup != "" }
 	if len(again) < 2 || moved(redo) || slices.ContainsFunc(undos, moved) || slices.ContainsFunc(again, moved) {
 		return nil
+	}
+	for i, next := range again[1:] {
+		if next.Before != again[i].After {
+			return nil
+		}
 	}
 	return again
 }
