@@ -29,9 +29,8 @@ func (s *State) Mentions(into map[string]bool) error {
 		if err != nil {
 			return err
 		}
-		if !indexIDs(data, 20, into) {
-			indexIDs(data, 32, into)
-		}
+		indexIDs(data, 20, into) // an index does not say how long its ids are, and can look right with either length
+		indexIDs(data, 32, into)
 	}
 	return nil
 }
@@ -50,18 +49,18 @@ func hexIDs(data []byte, into map[string]bool) {
 	}
 }
 
-// indexIDs takes the ids of an index's entries, and reports whether it is an index with ids of that size.
-func indexIDs(data []byte, idSize int, into map[string]bool) bool {
+// indexIDs takes the ids of an index's entries, if it can be an index with ids of that size.
+func indexIDs(data []byte, idSize int, into map[string]bool) {
 	end := len(data) - idSize
 	if end < indexHeader || string(data[:4]) != "DIRC" {
-		return false
+		return
 	}
 	var ids []string
 	at, version := indexHeader, binary.BigEndian.Uint32(data[4:])
 	for range binary.BigEndian.Uint32(data[8:]) {
 		size := entrySize(data[at:end], version, idSize)
 		if size == 0 {
-			return false
+			return
 		}
 		ids = append(ids, hex.EncodeToString(data[at+statSize:at+statSize+idSize]))
 		at += size
@@ -69,5 +68,4 @@ func indexIDs(data []byte, idSize int, into map[string]bool) bool {
 	for _, id := range ids {
 		into[id] = true
 	}
-	return true
 }

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
@@ -54,14 +55,26 @@ func letGoOfObjects(ctx context.Context, p *project.Project, states []oid.ID) (f
 	if err := h.list(); err != nil || len(h.alone) == 0 {
 		return 0, err
 	}
-	needed, err := h.needed(ctx, p, states)
-	if missing := (*gitprogram.MissingError)(nil); errors.As(err, &missing) {
-		return 0, nil
-	}
+	mentioned, gitDirs, err := mentionedBy(p, states)
 	if err != nil {
 		return 0, err
 	}
 	if err := gitstate.Recheck(p); err != nil { // what git has under the same name is held anew
+		return 0, err
+	}
+	for _, dir := range gitDirs { // git may have packed anew what only the old files hold
+		if _, err := gitstate.Hold(ctx, p, dir, time.Now()); err != nil {
+			return 0, err
+		}
+	}
+	if err := h.list(); err != nil {
+		return 0, err
+	}
+	needed, err := h.needed(ctx, p, mentioned, gitDirs)
+	if missing := (*gitprogram.MissingError)(nil); errors.As(err, &missing) {
+		return 0, nil
+	}
+	if err != nil {
 		return 0, err
 	}
 	for _, file := range h.alone {
@@ -98,7 +111,7 @@ type heldFile struct {
 }
 
 func (h *heldObjects) list() error {
-	h.shared = map[string]bool{}
+	h.shared, h.alone = map[string]bool{}, nil
 	for _, dir := range h.dirs {
 		names, err := os.ReadDir(dir)
 		if err != nil {
@@ -157,32 +170,42 @@ func packIDs(index string) (ids []string, err error) {
 	return ids, err
 }
 
-// needed are the objects that states reach, and that nothing which git has now reaches.
-func (h *heldObjects) needed(ctx context.Context, p *project.Project, states []oid.ID) (map[string]bool, error) {
-	if !slices.ContainsFunc(h.alone, func(f heldFile) bool {
-		return slices.ContainsFunc(f.ids, func(id string) bool { return !h.shared[id] })
-	}) {
-		return nil, nil // git has packed them anew
+// candidates are the objects that only files which git does not have any more hold.
+func (h *heldObjects) candidates() map[string]bool {
+	ids := map[string]bool{}
+	for _, file := range h.alone {
+		for _, id := range file.ids {
+			if !h.shared[id] {
+				ids[id] = true
+			}
+		}
 	}
-	mentioned := map[string]bool{}
-	gitDirs := map[string]string{} // by the hash that names objects: the first one that is there
+	return ids
+}
+
+// mentionedBy gives the objects that states name, and the git directories that are still there.
+func mentionedBy(p *project.Project, states []oid.ID) (mentioned map[string]bool, gitDirs []string, err error) {
+	mentioned = map[string]bool{}
 	for _, id := range states {
 		list, _, err := gitstate.LoadAll(gitstate.InStore(p), id, p.Root())
 		for _, s := range list {
 			if err == nil {
 				err = s.Mentions(mentioned)
 			}
-			if gitrepo.IsGitDir(s.Common) {
-				if format := gitrepo.Open(s.Common, s.Common).ObjectFormat(); gitDirs[format] == "" {
-					gitDirs[format] = s.Common
-				}
+			if gitrepo.IsGitDir(s.Common) && !slices.Contains(gitDirs, s.Common) {
+				gitDirs = append(gitDirs, s.Common)
 			}
 		}
 		if err != nil && !project.IsLost(err) {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	needed := maps.Clone(mentioned)
+	return mentioned, gitDirs, nil
+}
+
+// needed are those of the candidates that the mentioned objects reach.
+func (h *heldObjects) needed(ctx context.Context, p *project.Project, mentioned map[string]bool, gitDirs []string) (map[string]bool, error) {
+	needed, left := map[string]bool{}, h.candidates()
 	for format, size := range map[string]int{"sha1": 40, "sha256": 64} {
 		var tips []string
 		for id := range mentioned {
@@ -190,36 +213,51 @@ func (h *heldObjects) needed(ctx context.Context, p *project.Project, states []o
 				tips = append(tips, id+"\n")
 			}
 		}
-		if len(tips) == 0 {
+		slices.Sort(tips)
+		ended := func() bool {
+			return len(tips) == 0 || !slices.ContainsFunc(slices.Collect(maps.Keys(left)), func(id string) bool { return len(id) == size })
+		}
+		if ended() {
 			continue
 		}
-		slices.Sort(tips)
-		out, err := h.reached(ctx, p, format, gitDirs[format], strings.Join(tips, ""))
-		if err != nil {
-			return nil, err
+		gitDir := ""
+		if i := slices.IndexFunc(gitDirs, func(dir string) bool { return gitrepo.Open(dir, dir).ObjectFormat() == format }); i >= 0 {
+			gitDir = gitDirs[i]
 		}
-		for line := range strings.Lines(string(out)) {
-			needed[strings.TrimSuffix(line, "\n")] = true
+		if gitDir == "" {
+			empty, err := emptyGitDir(p, format)
+			defer os.RemoveAll(empty)
+			if err != nil {
+				return nil, err
+			}
+			gitDir = empty
+		}
+		// First what nothing in git reaches: the little that git has removed. Then everything, which reads all of the
+		// history, if there is more: git lacks it though something in git may reach it, as in a damaged repository.
+		for _, beyond := range [][]string{{"--not", "--all"}, nil} {
+			if ended() {
+				break
+			}
+			out, err := h.reached(ctx, gitDir, strings.Join(tips, ""), beyond)
+			if err != nil {
+				return nil, err
+			}
+			for line := range strings.Lines(string(out)) {
+				if id := strings.TrimSuffix(line, "\n"); left[id] {
+					needed[id] = true
+					delete(left, id)
+				}
+			}
 		}
 	}
 	return needed, nil
 }
 
-// reached are the objects that tips reach, and that nothing in a git directory ("" for none) reaches.
-func (h *heldObjects) reached(ctx context.Context, p *project.Project, format, gitDir, tips string) ([]byte, error) {
+// reached are the objects that tips reach, one a line.
+func (h *heldObjects) reached(ctx context.Context, gitDir, tips string, beyond []string) ([]byte, error) {
 	git := gitprogram.Repository{GitDir: gitDir, Objects: h.dirs}
 	args := []string{"rev-list", "--objects", "--no-object-names", "--ignore-missing", "--missing=allow-any", "--stdin"}
-	if gitDir == "" {
-		empty, err := emptyGitDir(p, format)
-		if err != nil {
-			return nil, err
-		}
-		defer os.RemoveAll(empty)
-		git.GitDir = empty
-	} else {
-		args = append(args, "--not", "--all")
-	}
-	return git.Output(ctx, []byte(tips), args...)
+	return git.Output(ctx, []byte(tips), append(args, beyond...)...)
 }
 
 // emptyGitDir makes a git directory without anything, for git to read objects with.
