@@ -30,7 +30,8 @@ const (
 	StatCacheName = "head"
 	LockName      = "lock"
 	TmpName       = "tmp"
-	GitName       = "git" // of git repositories: caches, and objects that have no second name elsewhere; in the mirror, objects
+	GitTemp       = "git-" // before the name of a directory in tmp with git's own state as files
+	GitName       = "git"  // of git repositories: caches, and objects that have no second name elsewhere; in the mirror, objects
 	RestoreName   = "restore"
 	RemotesName   = "remotes"      // of each remote: what is there already
 	RemotesFile   = "remotes.json" // where the remotes are

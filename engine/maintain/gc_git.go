@@ -262,7 +262,7 @@ func (h *heldObjects) reached(ctx context.Context, gitDir, tips string, beyond [
 
 // emptyGitDir makes a git directory without anything, for git to read objects with.
 func emptyGitDir(p *project.Project, format string) (string, error) {
-	dir, err := os.MkdirTemp(filepath.Join(p.StoreDir(), account.TmpName), "git-")
+	dir, err := os.MkdirTemp(filepath.Join(p.StoreDir(), account.TmpName), account.GitTemp)
 	if err != nil {
 		return "", err
 	}

@@ -28,17 +28,18 @@ func (s *LogState) transcripts() map[string]bool {
 }
 
 // leftAge is the age of a temporary file at which no process uses it any more: writing a small file
-// takes milliseconds.
+// takes milliseconds, and what git's own state is read with seconds.
 const leftAge = time.Hour
 
 // removeLeft removes what processes left that died while they replaced a small
-// file of the store or of the account, or a transcript.
+// file of the store or of the account, or a transcript, or while they had git's own state as files.
 func removeLeft(p *project.Project, state *LogState) {
 	for file := range state.transcripts() {
 		transcript.RemoveLeft(file)
 	}
 	store, accountDir := p.StoreDir(), p.Env.AccountDir()
-	dirs := []string{store, filepath.Join(store, account.TmpName)}
+	tmp := filepath.Join(store, account.TmpName)
+	dirs := []string{store, tmp}
 	if accountDir != "" {
 		dirs = append(dirs, accountDir, filepath.Join(accountDir, "sessions"))
 	}
@@ -49,11 +50,12 @@ func removeLeft(p *project.Project, state *LogState) {
 		}
 		for _, e := range entries {
 			name := e.Name()
-			if !strings.HasPrefix(name, ".tmp-") && !(strings.HasPrefix(name, ".rewind-") && strings.HasSuffix(name, ".tmp")) {
+			file := e.Type().IsRegular() && (strings.HasPrefix(name, ".tmp-") || strings.HasPrefix(name, ".rewind-") && strings.HasSuffix(name, ".tmp"))
+			if !file && !(dir == tmp && e.IsDir() && strings.HasPrefix(name, account.GitTemp)) {
 				continue
 			}
-			if info, err := e.Info(); err == nil && info.Mode().IsRegular() && p.Env.Time().Sub(info.ModTime()) > leftAge {
-				_ = os.Remove(filepath.Join(dir, name)) // what stays is removed the next time
+			if info, err := e.Info(); err == nil && p.Env.Time().Sub(info.ModTime()) > leftAge {
+				_ = os.RemoveAll(filepath.Join(dir, name)) // what stays is removed the next time
 			}
 		}
 	}

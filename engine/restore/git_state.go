@@ -89,7 +89,7 @@ func (r *Run) planGit(g *gitMove, id oid.ID) error {
 	if r.Options.DryRun {
 		temp = "" // the system's: a dry run writes nothing into the store
 	}
-	if g.dir, err = os.MkdirTemp(temp, "git-"); err != nil {
+	if g.dir, err = os.MkdirTemp(temp, account.GitTemp); err != nil {
 		return err
 	}
 	for i, state := range states {
