@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/engine/restore"
 )
 
@@ -15,16 +16,6 @@ func gitText(r *restore.Restored, ahead bool) (text, hint string) {
 	if g == nil {
 		return "", ""
 	}
-	place := func(branch, head string) string {
-		text := "no branch"
-		if branch != "" {
-			text = "branch " + branch
-		}
-		if head == "" {
-			return text + " without a commit"
-		}
-		return text + " at " + head[:min(len(head), 8)]
-	}
 	show, then := "show", "in that state"
 	if ahead {
 		show = "would show"
@@ -34,7 +25,7 @@ func gitText(r *restore.Restored, ahead bool) (text, hint string) {
 		if g.OfWork {
 			then = "when that work began"
 		}
-		text = "there is no git repository here now, and HEAD was on " + place(g.ThenBranch, g.ThenHead) + " " + then
+		text = "there is no git repository here now, and HEAD was on " + rows.HeadPlace(g.ThenBranch, g.ThenHead) + " " + then
 		if g.State {
 			hint = "rewind restore " + r.Checkpoint.ID.String()[:app.ShortID] + " --git-only brings it back"
 		}
@@ -58,7 +49,7 @@ func gitText(r *restore.Restored, ahead bool) (text, hint string) {
 		}
 	}
 	return fmt.Sprintf("HEAD is on %s, and was on %s %s: rewind leaves HEAD where it is, so the differences %s as uncommitted changes",
-		place(g.Branch, g.Head), place(g.ThenBranch, g.ThenHead), then, show), hint
+		rows.HeadPlace(g.Branch, g.Head), rows.HeadPlace(g.ThenBranch, g.ThenHead), then, show), hint
 }
 
 // GitFact is the same as a line of a plan or of a result, with what git has lost; "" where HEAD is not elsewhere, and nothing lost.

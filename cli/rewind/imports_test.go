@@ -107,7 +107,7 @@ var inEngine = map[string][]string{
 	"engine/notice":      {"engine/account", "engine/project", "manifest"},
 	"engine/work":        {"engine/attribution", "engine/conversation", "engine/linediff", "engine/oplog", "engine/patch", "engine/project", "engine/session", "engine/weave", "manifest"},
 	"engine/hook":        {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/maintain", "engine/notice", "engine/project", "engine/session", "engine/settings", "engine/stores", "engine/window", "manifest"},
-	"engine/inspect": {"cas", "engine/account", "engine/attempts", "engine/attribution", "engine/checkpoint", "engine/conversation", "engine/gitevents", "engine/gitstate", "engine/linediff", "engine/oplog",
+	"engine/inspect": {"cas", "engine/account", "engine/attempts", "engine/attribution", "engine/checkpoint", "engine/conversation", "engine/gitevents", "engine/gitrepo", "engine/gitstate", "engine/linediff", "engine/oplog",
 		"engine/patch", "engine/pathspec", "engine/problem", "engine/project", "engine/rules", "engine/session", "engine/weave", "engine/window", "engine/work", "manifest"},
 	"engine/status": {"engine/account", "engine/hook", "engine/inspect", "engine/maintain", "engine/problem", "engine/project", "engine/remote", "engine/stores", "manifest"},
 	"engine/restore": {"cas", "engine/account", "engine/attribution", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/gitevents", "engine/gitrepo", "engine/gitrestore", "engine/gitstate", "engine/ignore", "engine/inspect", "engine/linediff", "engine/maintain",

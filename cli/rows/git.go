@@ -9,6 +9,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/gitevents"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -72,6 +73,53 @@ func GitAt(l manifest.Checkpoint, stashes *int) string {
 		at += ", " + app.Plural(*stashes, "stash entry", "stash entries")
 	}
 	return at
+}
+
+// HeadMovedView is HeadMoved, as JSON.
+type HeadMovedView struct {
+	From headView `json:"from"`
+	To   headView `json:"to"`
+	Text string   `json:"text"` // in a sentence
+}
+
+type headView struct {
+	Commit string `json:"commit"` // "" for none
+	Branch string `json:"branch"` // "" where HEAD is on none
+}
+
+// ViewHeadMoved gives nil for nil.
+func ViewHeadMoved(m *inspect.HeadMoved) *HeadMovedView {
+	if m == nil {
+		return nil
+	}
+	return &HeadMovedView{headView(m.From), headView(m.To), HeadMovedText(m)}
+}
+
+// HeadMovedText says it in a sentence without its end. It is escaped.
+func HeadMovedText(m *inspect.HeadMoved) string {
+	was := func(h inspect.Head) string {
+		if h == (inspect.Head{}) {
+			return "there was no git repository"
+		}
+		return "HEAD was on " + HeadPlace(h.Branch, h.Commit)
+	}
+	then := was(m.To)
+	if m.From != (inspect.Head{}) {
+		then = strings.TrimPrefix(then, "HEAD was ")
+	}
+	return app.Escape(was(m.From) + ", and then " + then)
+}
+
+// HeadPlace is where HEAD is, in words. It is not escaped.
+func HeadPlace(branch, commit string) string {
+	text := "no branch"
+	if branch != "" {
+		text = "branch " + branch
+	}
+	if commit == "" {
+		return text + " without a commit"
+	}
+	return text + " at " + commit[:min(len(commit), gitID)]
 }
 
 // GitText says what git did in a few words, as "2 commits on main (830d84e9 Fix the test)". It is escaped.

@@ -95,12 +95,18 @@ func NewDiff() *app.Command {
 			{Line: "rewind diff attempt~1 attempt~2 --base", Does: "what two attempts at a prompt changed"},
 			{Line: "rewind diff 3 --tool=meld", Does: "look at both sides in another program"},
 		},
-		Answers: app.Answers{"diff": rows.ChangesView{}},
+		Answers: app.Answers{"diff": diffAnswer{}},
 		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged},
 		MaxArgs: 2, Paths: true, Pulled: true,
 		Flags: d.define,
 		Run:   func(ctx context.Context, c *app.Call) error { return runDiff(ctx, c, &d) },
 	}
+}
+
+// diffAnswer is what diff prints as JSON.
+type diffAnswer struct {
+	rows.ChangesView
+	Head *rows.HeadMovedView `json:"head_moved,omitempty"` // where git's HEAD is, if not the same on both sides
 }
 
 func runDiff(ctx context.Context, c *app.Call, d *diffFlags) error {
@@ -132,6 +138,10 @@ func runDiff(ctx context.Context, c *app.Call, d *diffFlags) error {
 	if o.Paths, err = c.Patterns(ctx, p, c.Paths, d.glob, sides...); err != nil {
 		return err
 	}
+	head := inspect.HeadMoves(p, o.A, o.B)
+	if head != nil && d.reverse {
+		head.From, head.To = head.To, head.From
+	}
 	if d.toolGiven {
 		return diffTool(ctx, c, p, o, d.tool)
 	}
@@ -140,7 +150,7 @@ func runDiff(ctx context.Context, c *app.Call, d *diffFlags) error {
 		return err
 	}
 	if c.JSON {
-		v := rows.NewChangesView()
+		v := diffAnswer{rows.NewChangesView(), rows.ViewHeadMoved(head)}
 		for i := range files {
 			v.AddDiff(files[i], !d.namesAlone)
 		}
@@ -157,6 +167,9 @@ func runDiff(ctx context.Context, c *app.Call, d *diffFlags) error {
 		c.Out.Warn("files were replaced by what %s", text)
 	}
 	return c.Page(ctx, func() {
+		if head != nil && !c.Out.Quiet {
+			defer c.Out.Hint("%s: rewind list shows what git did", rows.HeadMovedText(head))
+		}
 		switch {
 		case d.nameOnly:
 			for _, f := range files {

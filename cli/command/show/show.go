@@ -110,8 +110,9 @@ type shown struct {
 	thenOwned          rows.Owned
 	agents             bool // are at work in the project
 	entries            []inspect.TreeEntry
-	git                []gitevents.Event // what git did after it and before the next
-	stashes            *int              // entries of git's stash; nil: not known
+	git                []gitevents.Event  // what git did after it and before the next
+	stashes            *int               // entries of git's stash; nil: not known
+	head               *inspect.HeadMoved // since the checkpoint before; nil: it is the same
 	coverage           []problem.Problem
 	withFiles, withCov bool
 }
@@ -132,6 +133,9 @@ func gatherShow(ctx context.Context, p *project.Project, l project.Listed, files
 		return nil, err
 	}
 	if s.stashes, err = inspect.Stashes(p, l.Checkpoint); err != nil {
+		return nil, err
+	}
+	if s.head, err = inspect.HeadCame(ctx, p, l.Checkpoint); err != nil {
 		return nil, err
 	}
 	if files {
@@ -262,6 +266,7 @@ type shownView struct {
 	Entries  *[]rows.EntryView     `json:"entries,omitempty"`
 	Git      []rows.GitView        `json:"git,omitempty"`         // what git did after it and before the next checkpoint, or until now
 	Stashes  *int                  `json:"git_stashes,omitempty"` // entries of git's stash; left out where git's own state is not known
+	Head     *rows.HeadMovedView   `json:"head_moved,omitempty"`  // where git's HEAD was at the checkpoint before, if elsewhere
 	Coverage *[]rows.ProblemView   `json:"coverage,omitempty"`
 	// The same, as status calls it.
 	NotCovered *[]rows.ProblemView `json:"not_covered,omitempty"`
@@ -277,7 +282,7 @@ type ownPathsView struct {
 
 func (s *shown) view() any {
 	v := shownView{CheckpointView: rows.ViewCheckpoint(s.Listed), Changes: rows.ViewOwned(s.changes, s.owned)}
-	v.Git, v.Stashes = rows.ViewGit(s.git), s.stashes
+	v.Git, v.Stashes, v.Head = rows.ViewGit(s.git), s.stashes, rows.ViewHeadMoved(s.head)
 	if r := s.row; r != nil {
 		v.Own = &ownPathsView{string(r.Side), viewStateID(r.From), viewStateID(r.To), rows.ViewOwned(s.own, s.ownOwned)}
 		if then := r.Then; then != nil {

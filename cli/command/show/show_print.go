@@ -34,6 +34,9 @@ func (s *shown) print(o *app.Output) {
 	if s.GitHead != "" {
 		field("git", rows.GitAt(s.Checkpoint, s.stashes))
 	}
+	if s.head != nil {
+		o.Line("%s%s", app.Pad("", 14), rows.HeadMovedText(s.head))
+	}
 	field("files", app.Plural(s.Files, "file", "files")+", "+app.FormatSize(int64(s.Bytes))+", "+app.FormatSize(int64(s.StoredBytes))+" stored")
 	field("tree", rows.ViewHash(s.Root)[:16])
 	if t := s.Transcript; t != nil {
