@@ -63,7 +63,7 @@ func startPusher(p *project.Project, word string) error {
 // push has what hooks saved pushed; at the end of a turn it waits for that, as long as the setting says, or where the machine may be gone with it.
 func (h *process) push(ctx context.Context) {
 	kind := h.Event.Kind
-	if h.opensSession() && remote.AskWanted(h.Project) && mayVanish(h.Env) && startPusher(h.Project, askWord) == nil {
+	if h.opensSession() && remote.AskWanted(h.Project, mayVanish(h.Env)) && startPusher(h.Project, askWord) == nil {
 		return
 	}
 	ends := kind == manifest.Stop || kind == manifest.SessionEnd

@@ -30,7 +30,8 @@ type LaterView struct {
 	Next   string `json:"next"`   // the command that brings it
 }
 
-func viewLater(l *remote.Later) *LaterView {
+// ViewLater is its view; nil for none.
+func ViewLater(l *remote.Later) *LaterView {
 	if l == nil {
 		return nil
 	}
@@ -66,7 +67,7 @@ func ViewRemote(s remote.State) RemoteView {
 	if s.Failure != nil {
 		v.Failed = &s.Failure.Error
 	}
-	v.Later = viewLater(s.Later)
+	v.Later = ViewLater(s.Later)
 	return v
 }
 
@@ -78,6 +79,9 @@ func RemoteText(o *app.Output, s remote.State) string {
 	}
 	if s.Newer {
 		text += "; the remote has a newer key, which this account does not have"
+	}
+	if s.PutBack && s.Later == nil {
+		text += "; this project was put back from a copy of it: rewind pull " + s.Name + " brings what was pushed from here since"
 	}
 	if s.Later != nil {
 		text += "; " + app.Escape(LaterText(*s.Later))

@@ -53,7 +53,7 @@ func (p *Project) checkKnown(known []account.KnownStore) error {
 	case p.at.Link != "" || old.Link == p.at.Store:
 		return &LinkError{Path: filepath.Join(p.at.Root, filepath.FromSlash(account.StoreName)), Other: old.Root}
 	default:
-		p.Copied = true
+		p.Copied, p.putBack = true, old.Root == p.at.Root
 	}
 	return nil
 }
@@ -76,6 +76,12 @@ func (p *Project) beforeWrite(ctx context.Context) error {
 	}
 	p.Copied = false
 	notice := "this store is a copy: it is a project of its own now"
+	if p.putBack {
+		notice = "this project was put back from a copy of it: its store is one of its own now"
+		if account.Exists(filepath.Join(p.at.Store, account.RemotesFile)) {
+			notice += "; rewind pull brings what was pushed from here since"
+		}
+	}
 	if forgot {
 		notice += "; it has what was removed by rewind forget after it was copied: run rewind forget here, too"
 	}

@@ -59,8 +59,9 @@ type Project struct {
 	notices  []string
 
 	// What the first write has to do: see beforeWrite.
-	due    *account.KnownStore // the registry's line of this store, where it has to change
-	Copied bool                // the store's id is of another directory
+	due     *account.KnownStore // the registry's line of this store, where it has to change
+	Copied  bool                // the store's id is of another directory
+	putBack bool                // that was at this very path
 
 	open open
 

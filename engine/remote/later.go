@@ -117,12 +117,51 @@ func (r *Remote) dropLater() error {
 	return account.RemoveIfThere(filepath.Join(r.dir, laterName))
 }
 
-// mayBePutBack reports whether the machine can have been put back to an earlier state since the last push, so that the remote is to be
-// asked: it was started anew, its clock jumped, or some time has passed. What was put back within that time on the same machine, while
-// it went on, is not seen here.
+// mayBePutBack reports whether the store, or the machine, can have been put back to an earlier state since the last push, so that the remote is to be
+// asked: files of the store were replaced, the machine was started anew, its clock jumped, or some time has passed.
 func (r *Remote) mayBePutBack(m mark) bool {
 	age := r.p.Env.Time().Sub(m.Time)
-	return age < 0 || age >= quiet || r.started().Sub(m.Boot).Abs() >= time.Second
+	return age < 0 || age >= quiet || r.started().Sub(m.Boot).Abs() >= time.Second || r.replaced(m)
+}
+
+// replaced reports whether the mark is one of another store, of which this is a copy, or lies here as a copy: such a file keeps its time, and
+// its last change is later. What was copied without times is not seen.
+func (r *Remote) replaced(m mark) bool {
+	if m.Writer == "" || m.Store != r.p.ID.String() || r.p.Copied {
+		return m.Writer != ""
+	}
+	info, err := os.Lstat(filepath.Join(r.dir, markName))
+	if err != nil {
+		return false
+	}
+	changed, _ := account.ChangeTime(info)
+	return time.Unix(0, changed).Sub(info.ModTime()) >= copiedAfter
+}
+
+// copiedAfter is how much later a file's last change is than its time, at least, where it was copied with its time.
+const copiedAfter = 2 * time.Second
+
+// pushedHere reports whether a mark is this project's, and not that of another one at another place, of which this one is a copy.
+func (r *Remote) pushedHere(m mark) bool {
+	k, ok := r.registered(m)
+	return !ok || k.Root == r.p.Root() || k.State(r.p.Env) != account.Live
+}
+
+// registered is the store of a mark as this account knows it.
+func (r *Remote) registered(m mark) (k account.KnownStore, ok bool) {
+	known, _ := account.KnownStores(r.p.Env) // what cannot be read says nothing
+	i := slices.IndexFunc(known, func(k account.KnownStore) bool { return k.ID.String() == m.Store })
+	if i < 0 {
+		return k, false
+	}
+	return known[i], true
+}
+
+// putBack reports whether a copy of the project took its place, and has pushed nothing since.
+func (r *Remote) putBack() bool {
+	m := r.mark()
+	k, ok := r.registered(m)
+	return ok && k.Root == r.p.Root() && (r.p.Copied || m.Store != r.p.ID.String())
 }
 
 // started is when the machine was started, or the container in which this is: one that comes back as a snapshot of its files has another
@@ -151,20 +190,19 @@ var firstProcess = func() time.Duration {
 	return time.Duration(ticks) * (time.Second / 100)
 }
 
-// asks reports whether Ask would ask a remote.
-func (r *Remote) asks() bool {
+// asks reports whether Ask would ask a remote: always, or only where its mark was replaced.
+func (r *Remote) asks(always bool) bool {
 	m := r.mark()
-	return !r.Manual && m.Writer != "" && m.Store == r.p.ID.String() && r.mayBePutBack(m) && !r.resting()
+	return !r.Manual && m.Writer != "" && !r.p.Copied && (always || r.replaced(m)) && !r.resting()
 }
 
 // AskWanted reports whether a remote is to be asked by Ask. It reads a few small files.
-func AskWanted(p *project.Project) bool {
+func AskWanted(p *project.Project, always bool) bool {
 	all, err := List(p)
-	return err == nil && p.ReadOnly == nil && slices.ContainsFunc(all, (*Remote).asks)
+	return err == nil && p.ReadOnly == nil && slices.ContainsFunc(all, func(r *Remote) bool { return r.asks(always) })
 }
 
-// Ask asks the remotes whether more was pushed from this store than it knows of, where it may have been put back to an earlier state, and
-// leaves the answer for Laters. Nothing is pushed.
+// Ask asks the remotes whether more was pushed from this store than it knows of, and leaves the answer for Laters. Nothing is pushed.
 func Ask(ctx context.Context, p *project.Project) error {
 	all, err := List(p)
 	for _, r := range all {
@@ -174,7 +212,7 @@ func Ask(ctx context.Context, p *project.Project) error {
 }
 
 func (r *Remote) ask(ctx context.Context) error {
-	if err := r.p.Writing(ctx); err != nil || !r.asks() {
+	if err := r.p.Writing(ctx); err != nil || !r.asks(true) {
 		return err
 	}
 	lock, err := r.lock(ctx)

@@ -234,6 +234,19 @@ func (r *reader) openMerge(ctx context.Context, m segmentName) error {
 	return err
 }
 
+// openMerges reads merges, the newest first, until one has a segment; all of them, up to a bound, for "".
+func (r *reader) openMerges(ctx context.Context, id string) error {
+	for _, m := range r.at.merges[:min(len(r.at.merges), maxOpened)] {
+		if len(r.at.pieces[id]) > 0 {
+			break
+		}
+		if err := r.openMerge(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // named finds the log that an id names, by its beginning: its own, or that of a segment that it continues. "" names the one that was pushed to last.
 func (r *reader) named(ctx context.Context, id string) (Log, error) {
 	if id == "" && len(r.at.logs) > 0 {
@@ -241,13 +254,8 @@ func (r *reader) named(ctx context.Context, id string) (Log, error) {
 	}
 	meant := slices.DeleteFunc(slices.Clone(r.at.logs), func(l Log) bool { return !strings.HasPrefix(l.ID, id) })
 	if len(meant) != 1 {
-		for i, m := range r.at.merges { // it may be of a segment that has no object of its own any more
-			if i == maxOpened {
-				break
-			}
-			if err := r.openMerge(ctx, m); err != nil {
-				return Log{}, err
-			}
+		if err := r.openMerges(ctx, ""); err != nil { // it may be of a segment that has no object of its own any more
+			return Log{}, err
 		}
 		meant = slices.DeleteFunc(slices.Clone(r.at.logs), func(l Log) bool { return !r.at.has(l, id) })
 	}

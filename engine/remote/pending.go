@@ -21,6 +21,7 @@ type State struct {
 	Pending Pending
 	Later   *Later   // nil: none is known
 	Failure *Failure // of the last push; nil where it came through
+	PutBack bool     // a copy of the project took its place: the remote was not asked yet for what was pushed later
 }
 
 // States looks at all remotes of a project, and asks none of them anything.
@@ -34,7 +35,7 @@ func States(p *project.Project) (all []State, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, State{r, d, r.later(), r.Failure()})
+		all = append(all, State{r, d, r.later(), r.Failure(), r.putBack()})
 	}
 	return all, nil
 }

@@ -104,7 +104,7 @@ func (u *pushing) push(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !spooled && !u.check && (u.m.At == positionText(last) || last.Seq == 0) {
+	if !spooled && !u.check && (last.Seq == 0 || u.m.At == positionText(last) && !u.replaced(u.m)) {
 		return nil
 	}
 	if u.b, err = r.bucket(); err != nil {
@@ -136,7 +136,7 @@ func (u *pushing) push(ctx context.Context) error {
 			err = u.log(ctx)
 		}
 		_ = u.sent.close() // synced before anything counts
-		if errors.Is(err, errCondemned) && !u.done.Lost {
+		if errors.Is(err, errCondemned) && tries < patience {
 			if err = u.anew(); err == nil {
 				continue
 			}
@@ -265,22 +265,19 @@ func (u *pushing) settleWriter(ctx context.Context, resumed bool) error {
 		return nil
 	}
 	store := u.p.ID.String()
-	same := u.m.Store == store
-	if same || u.check {
-		if !u.check && !resumed && !u.mayBePutBack(u.m) {
-			return u.sameLog()
-		}
-		whole, ahead, err := u.look(ctx)
-		switch {
-		case err != nil:
-			return err
-		case !whole: // somebody has removed what was pushed: all of it goes again
-			u.done.Lost = true
-			u.newWriter()
-			return nil
-		case same && !ahead:
-			return u.sameLog()
-		}
+	if !u.check && !resumed && !u.mayBePutBack(u.m) {
+		return u.sameLog()
+	}
+	whole, ahead, err := u.look(ctx)
+	switch {
+	case err != nil:
+		return err
+	case !whole: // somebody has removed what was pushed: all of it goes again
+		u.done.Lost = true
+		u.newWriter()
+		return nil
+	case u.m.Store == store && !ahead:
+		return u.sameLog()
 	}
 	u.done.Moved = u.m.Seq > 0
 	u.m.Writer, u.m.Store, u.m.First, u.m.Base, u.m.Unmerged, u.m.Machine = newWriterID(), store, true, "", 0, "" // it continues the log where this store knows it
@@ -309,7 +306,7 @@ func (u *pushing) look(ctx context.Context) (whole, ahead bool, err error) {
 			ahead = ahead || p.object.writer == u.m.Writer && p.last > u.m.Seq
 		}
 	}
-	if ahead && u.m.Store == u.p.ID.String() {
+	if ahead && u.pushedHere(u.m) {
 		if err := u.noteLater(objects); err != nil {
 			return false, ahead, err
 		}
@@ -327,6 +324,9 @@ func (u *pushing) look(ctx context.Context) (whole, ahead bool, err error) {
 	}
 	if err := u.read(packsName, &named); u.check && (err != nil || len(missing(objects, nil, named)) > 0) {
 		return false, ahead, nil
+	}
+	if err := in.openMerges(ctx, parentOf(before)); err != nil {
+		return false, ahead, err
 	}
 	path, err := in.chain(ctx, from, parentOf(before))
 	if err == nil && u.reads {

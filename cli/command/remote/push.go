@@ -105,8 +105,10 @@ type pushedView struct {
 	Merged      int    `json:"merged"` // small objects that were merged after it
 	NewKey      bool   `json:"new_key"`
 	OldKey      bool   `json:"old_key"`
+
+	Later *report.LaterView `json:"later"` // what was pushed from here before, and is not in this store
 }
 
 func viewPushed(name string, done *remote.Pushed, merged int) pushedView {
-	return pushedView{name, done.Checkpoints, done.Bytes, done.Requests, done.Lost, done.Old, done.Moved, merged, done.NewKey, done.OldKey}
+	return pushedView{name, done.Checkpoints, done.Bytes, done.Requests, done.Lost, done.Old, done.Moved, merged, done.NewKey, done.OldKey, report.ViewLater(done.Later)}
 }
