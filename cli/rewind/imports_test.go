@@ -102,7 +102,7 @@ var inEngine = map[string][]string{
 	"engine/remote":      {"cas", "engine/account", "engine/gitrepo", "engine/project", "engine/reach", "engine/remote/bucket", "engine/stores", "manifest"},
 	"engine/attribution": {"cas", "engine/project", "engine/transcript", "engine/window", "manifest"},
 	"engine/attempts":    {"cas", "engine/conversation", "engine/project", "engine/transcript", "manifest"},
-	"engine/gitevents":   {"cas", "engine/gitrepo", "engine/gitstate", "manifest"},
+	"engine/gitevents":   {"engine/account", "cas", "engine/gitrepo", "engine/gitstate", "manifest"},
 	"engine/timeline":    {"cas", "engine/account", "engine/attribution", "engine/checkpoint", "engine/conversation", "engine/gitevents", "engine/gitstate", "engine/pathspec", "engine/problem", "engine/project", "engine/transcript", "engine/window", "engine/work", "manifest"},
 	"engine/notice":      {"engine/account", "engine/project", "manifest"},
 	"engine/work":        {"engine/attribution", "engine/conversation", "engine/linediff", "engine/oplog", "engine/patch", "engine/project", "engine/session", "engine/weave", "manifest"},

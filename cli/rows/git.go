@@ -25,12 +25,13 @@ type GitView struct {
 	To    string   `json:"to,omitempty"`    // likewise
 	Count int      `json:"count,omitempty"` // commits, references, entries
 	Time  string   `json:"time,omitempty"`  // of the newest of them
+	Repo  string   `json:"repo,omitempty"`  // the repository's path below the root; that around the project has none
 }
 
 // ViewGit is what git did in a row, the oldest first.
 func ViewGit(events []gitevents.Event) []GitView {
 	return app.Map(events, func(e gitevents.Event) GitView {
-		v := GitView{What: string(e.Kind), Text: GitText(e), Names: e.Names, From: e.From, To: e.To, Count: e.Count}
+		v := GitView{What: string(e.Kind), Text: GitText(e), Names: e.Names, From: e.From, To: e.To, Count: e.Count, Repo: e.Repo}
 		if !e.Time.IsZero() {
 			v.Time = app.ViewTime(e.Time)
 		}
@@ -123,7 +124,7 @@ func HeadPlace(branch, commit string) string {
 }
 
 // GitText says what git did in a few words, as "2 commits on main (830d84e9 Fix the test)". It is escaped.
-func GitText(e gitevents.Event) string { return app.Escape(gitText(e)) }
+func GitText(e gitevents.Event) string { return app.Escape(before("in ", e.Repo, ", ") + gitText(e)) }
 
 func gitText(e gitevents.Event) string {
 	on := ""
@@ -191,8 +192,14 @@ func gitText(e gitevents.Event) string {
 	case gitevents.WorktreeGone:
 		return several(e, "worktree removed", "")
 	case gitevents.GitMade:
+		if e.Repo != "" {
+			return "a git repository appeared"
+		}
 		return "the git repository was created"
 	case gitevents.GitGone:
+		if e.Repo != "" {
+			return "the git repository is gone, or not captured any more"
+		}
 		return "the git repository was removed"
 	}
 	return string(e.Kind)

@@ -8,5 +8,7 @@
 //  2. The lines that HEAD's reflog gained say what was done to HEAD. Neighbours of one kind become one event.
 //  3. The stash's reflog, references and worktrees are compared by name. What the lines of HEAD explain is left out.
 //
+// Submodules and repositories below the project are compared likewise, if the state of one differs.
+//
 // It runs no git program, and looks at no object of git. Names and subjects are git's own, and are not escaped.
 package gitevents

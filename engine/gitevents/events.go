@@ -51,6 +51,7 @@ type Event struct {
 	Count    int       // commits, references, entries of the stash; of Reset the commits that the branch has fewer, 0 for not known
 	Text     string    // the subject of To, of Moved what the reflog says; "" is not known
 	New      bool      // of Switch: the branch is a new one
+	Repo     string    // the repository's path below the project's root; "" of the one around the project
 	Time     time.Time // of the newest line of a reflog, zero for not known
 }
 
@@ -82,52 +83,63 @@ func NewReader(objects gitstate.Objects, root string) *Reader {
 	return &Reader{objects: objects, root: root}
 }
 
-// Between is what git did from a to b, the oldest first; none where it is not known. Errors: of the store,
-// *gitstate.FormatError.
+// Between is what git did from a to b, in the repository around the project and in those below it, the oldest first; none where
+// it is not known. Errors: of the store, *gitstate.FormatError.
 func (r *Reader) Between(a, b Point) ([]Event, error) {
 	switch {
 	case a.State == b.State && a.Repository == b.Repository:
 		return nil, nil
-	case !a.State.IsZero() && !b.Repository:
-		return []Event{{Kind: GitGone}}, nil
-	case !a.Repository && !b.State.IsZero():
-		return []Event{{Kind: GitMade}}, nil
-	case a.State.IsZero() || b.State.IsZero():
+	case a.State.IsZero() && (a.Repository || b.State.IsZero()), b.State.IsZero() && b.Repository:
 		return nil, nil
 	}
-	c := comparison{r: r, sameFiles: a.Root == b.Root}
-	var err error
-	c.a.State, err = gitstate.Load(r.objects, a.State, r.root)
-	before := !errors.Is(err, gitstate.ErrNoneAround)
-	if err != nil && before {
+	was, err := r.around(a.State)
+	if err != nil {
 		return nil, err
 	}
-	c.b.State, err = gitstate.Load(r.objects, b.State, r.root)
-	after := !errors.Is(err, gitstate.ErrNoneAround)
+	is, err := r.around(b.State)
+	if err != nil {
+		return nil, err
+	}
+	events, err := r.compare(was, is, a.Root == b.Root)
+	if err != nil {
+		return nil, err
+	}
+	others, err := r.others(a, b, was, is)
+	if err != nil || len(others) == 0 {
+		return events, err
+	}
+	return byTime(append([][]Event{events}, others...)), nil
+}
+
+// around is the state of the repository around the project; nil where there is none.
+func (r *Reader) around(id oid.ID) (*gitstate.State, error) {
+	if id.IsZero() {
+		return nil, nil
+	}
+	s, err := gitstate.Load(r.objects, id, r.root)
+	if errors.Is(err, gitstate.ErrNoneAround) {
+		return nil, nil
+	}
+	return s, err
+}
+
+// compare is what git did in one repository from one state to another; nil: there is no repository.
+func (r *Reader) compare(was, is *gitstate.State, sameFiles bool) ([]Event, error) {
 	switch {
-	case err != nil && after:
-		return nil, err
-	case before && !after:
+	case was == nil && is == nil:
+		return nil, nil
+	case is == nil:
 		return []Event{{Kind: GitGone}}, nil
-	case !before && after:
+	case was == nil:
 		return []Event{{Kind: GitMade}}, nil
-	case !before:
+	case was.Files() == is.Files() || was.Common != is.Common || was.GitDir != is.GitDir:
 		return nil, nil
 	}
-	if c.a.Files() == c.b.Files() || c.a.Common != c.b.Common || c.a.GitDir != c.b.GitDir {
-		return nil, nil
-	}
-	if err := c.compare(); err != nil {
-		return nil, err
-	}
-	if err := c.head(); err != nil {
-		return nil, err
-	}
-	if err := c.stash(); err != nil {
-		return nil, err
-	}
-	if err := c.references(); err != nil {
-		return nil, err
+	c := comparison{r: r, a: side{State: was}, b: side{State: is}, sameFiles: sameFiles}
+	for _, step := range []func() error{c.compare, c.head, c.stash, c.references} {
+		if err := step(); err != nil {
+			return nil, err
+		}
 	}
 	c.inProgress()
 	return c.events, nil

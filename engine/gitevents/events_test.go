@@ -91,6 +91,9 @@ func brief(e gitevents.Event) string {
 	if e.Text != "" {
 		text += ": " + e.Text
 	}
+	if e.Repo != "" {
+		text = e.Repo + ": " + text
+	}
 	return text
 }
 
@@ -135,6 +138,14 @@ func TestEvents(t *testing.T) {
 		{"cherry-pick and revert", "git switch -q -c side; echo s >s; git add s; git commit -q -m s; git switch -q main", "git cherry-pick side; git revert --no-edit HEAD",
 			[]string{"commit 2 refs/heads/main: Revert \"s\""}},
 		{"worktrees", "git worktree add -q ../w1", "git worktree remove ../w1; git worktree add -q --detach ../w2", []string{"worktree-removed 1 w1", "worktree-added 1 w2"}},
+		{"submodule", "git init -q -b main ../lib; git -C ../lib commit -q --allow-empty -m lib; git -c protocol.file.allow=always submodule --quiet add ../lib mods/lib; git commit -q -m sub",
+			"git -C mods/lib switch -q -c topic; git -C mods/lib commit -q --allow-empty -m work; git tag v1",
+			[]string{"created 1 refs/tags/v1", "mods/lib: switch 0 from main to topic new", "mods/lib: commit 1 refs/heads/topic: work"}},
+		{"nested", "git init -q -b main in; git -C in commit -q --allow-empty -m in; git -C in branch topic", "git -C in branch -q -D topic; git init -q b",
+			[]string{"b: git-created 0", "in: deleted 1 refs/heads/topic"}},
+		{"nested is gone", "git init -q -b main in; git -C in commit -q --allow-empty -m in", "rm -rf in/.git", []string{"in: git-removed 0"}},
+		{"nested alone", "rm -rf .git; git init -q -b main in; git -C in commit -q --allow-empty -m one", "git -C in commit -q --allow-empty -m in", []string{"in: commit 1 refs/heads/main: in"}},
+		{"nested alone is gone", "rm -rf .git; git init -q -b main in", "rm -rf in/.git", []string{"in: git-removed 0"}},
 		{"gone", "", "rm -rf .git", []string{"git-removed 0"}},
 		{"made", "rm -rf .git", "git init -q", []string{"git-created 0"}},
 	}

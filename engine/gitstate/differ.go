@@ -59,28 +59,6 @@ func Differ(objects Objects, a, b oid.ID) bool {
 	return false
 }
 
-// BelowDiffer reports whether the states of submodules and of repositories below the project are not the same in two captured states. Errors: of the store.
-func BelowDiffer(objects Objects, a, b oid.ID) (bool, error) {
-	was, err := belowOf(objects, a)
-	if err != nil {
-		return false, err
-	}
-	is, err := belowOf(objects, b)
-	return was != is, err
-}
-
-func belowOf(objects Objects, id oid.ID) (oid.ID, error) {
-	if id.IsZero() {
-		return id, nil
-	}
-	dir, err := objects.Load(id)
-	if err != nil {
-		return oid.ID{}, err
-	}
-	below, _ := dir.Lookup(belowName)
-	return below.ID, nil
-}
-
 // sameLog reports whether two reflogs have the same lines: git gc writes those without a message anew, with a tab at their end.
 func sameLog(objects Objects, a, b manifest.Entry) bool {
 	s := State{objects: objects}

@@ -70,15 +70,12 @@ func LoadAll(objects Objects, id oid.ID, root string) (list []*State, around boo
 		}
 		list = append(list, s)
 	}
-	below, ok := dir.Lookup(belowName)
-	if !ok || below.Kind != manifest.Subdir {
-		return list, around, nil
-	}
-	if dir, err = objects.Load(below.ID); err != nil {
+	others, err := othersIn(objects, dir)
+	if err != nil {
 		return nil, false, err
 	}
-	for _, e := range dir.Entries {
-		s, err := Load(objects, e.ID, root)
+	for _, id := range others {
+		s, err := Load(objects, id, root)
 		if err != nil {
 			return nil, false, err
 		}
@@ -90,6 +87,44 @@ func LoadAll(objects Objects, id oid.ID, root string) (list []*State, around boo
 	}
 	slices.SortFunc(list[first:], func(a, b *State) int { return strings.Compare(a.Common, b.Common) })
 	return list, around, nil
+}
+
+// Others are the states of submodules and of repositories below the project in a captured state, zero for none, by the hashes of
+// their places; Load reads them. Errors: of the store.
+func Others(objects Objects, id oid.ID) (map[string]oid.ID, error) {
+	if id.IsZero() {
+		return nil, nil
+	}
+	dir, err := objects.Load(id)
+	if err != nil {
+		return nil, err
+	}
+	return othersIn(objects, dir)
+}
+
+func othersIn(objects Objects, dir manifest.Dir) (map[string]oid.ID, error) {
+	below, ok := dir.Lookup(belowName)
+	if !ok || below.Kind != manifest.Subdir {
+		return nil, nil
+	}
+	dir, err := objects.Load(below.ID)
+	others := map[string]oid.ID{}
+	for _, e := range dir.Entries {
+		others[e.Name] = e.ID
+	}
+	return others, err
+}
+
+// Name is how a repository below the root is named: by its work tree, or else by its git directory.
+func (s *State) Name(root string) string {
+	place := s.WorkTree
+	if place == "" {
+		place = s.Common
+	}
+	if rel, err := filepath.Rel(root, place); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return place
 }
 
 func load(objects Objects, dir manifest.Dir, root string) (s *State, err error) {

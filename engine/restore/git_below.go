@@ -15,7 +15,7 @@ import (
 // reason to leave the others.
 func (r *Run) planBelow(g *gitMove, state *gitstate.State) error {
 	target := gitrestore.Target{WorkTree: state.WorkTree, GitDir: state.GitDir, CommonDir: state.Common}
-	name := r.repoName(target)
+	name := state.Name(r.Root())
 	reason := r.notOurs(g, target)
 	if reason == "" {
 		for _, p := range g.plans {
@@ -38,18 +38,6 @@ func (r *Run) planBelow(g *gitMove, state *gitstate.State) error {
 		g.below = append(g.below, filepath.ToSlash(filepath.Join(rel, ".git")))
 	}
 	return nil
-}
-
-// repoName is how a repository below the root is named: by its work tree, or else by its git directory.
-func (r *Run) repoName(t gitrestore.Target) string {
-	place := t.WorkTree
-	if place == "" {
-		place = t.CommonDir
-	}
-	if rel, err := filepath.Rel(r.Root(), place); err == nil && filepath.IsLocal(rel) {
-		return filepath.ToSlash(rel)
-	}
-	return place
 }
 
 // notOurs says why the place of a repository is not one to write to, "" for none: a store can come from anywhere, and says itself

@@ -7,7 +7,6 @@ import (
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/gitevents"
 	"github.com/rewind-cli/rewind/engine/gitrestore"
-	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -34,13 +33,8 @@ func (r *Run) lookForLoss() {
 	was := gitevents.Point{Root: since.Root, State: since.Git, Repository: true}
 	is := gitevents.Point{Root: r.Now, State: r.Scan.Git(), Repository: !r.Scan.Git().IsZero() || head+branch != ""}
 	events, err := gitevents.NewReader(r.Tx, r.Root()).Between(was, is)
-	if err != nil {
+	if err != nil || !slices.ContainsFunc(events, gitevents.Event.CanLose) {
 		return
-	}
-	if !slices.ContainsFunc(events, gitevents.Event.CanLose) {
-		if below, err := gitstate.BelowDiffer(r.Tx, was.State, is.State); err != nil || !below {
-			return
-		}
 	}
 	g := &gitMove{half: GitLost, quiet: true}
 	defer g.close()
