@@ -46,22 +46,22 @@ func TestContentLostWithThePower(t *testing.T) {
 	for _, within := range []bool{false, true} {
 		l := newLabAt(t, scratchfs.Tmpfs(t, "64m"))
 		l.noFloor()
-		l.write("dir/a.txt", "one\n")
-		b := mapped(t, filepath.Join(l.root, "dir/a.txt"))
+		l.Write("dir/a.txt", "one\n")
+		b := mapped(t, filepath.Join(l.Root, "dir/a.txt"))
 		b[0] = 'o'
 		time.Sleep(250 * time.Millisecond) // else it may count as being written
-		saved := l.init()
-		good := l.read()
-		l.save() // what was racy
+		saved := l.Init()
+		good := l.Read()
+		l.Save() // what was racy
 		clear(b)
-		bad := l.read()
-		if got := l.save(); !got.Unchanged {
+		bad := l.Read()
+		if got := l.Save(); !got.Unchanged {
 			t.Fatal("the status tells of the change: this test shows nothing")
 		}
 		on := time.Now()
-		l.env.Booted = func() time.Time { return on }
+		l.Env.Booted = func() time.Time { return on }
 		if within { // a hook that names other paths
-			l.do(func(ctx context.Context, p *project.Project) error {
+			l.Do(func(ctx context.Context, p *project.Project) error {
 				c, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{From: saved.Checkpoint.Root, Changed: []string{"b.txt"}})
 				if err != nil {
 					return err
@@ -72,35 +72,35 @@ func TestContentLostWithThePower(t *testing.T) {
 				return c.Discard()
 			})
 		}
-		l.do(func(ctx context.Context, p *project.Project) error {
+		l.Do(func(ctx context.Context, p *project.Project) error {
 			_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: saved.Checkpoint})
 			return err
 		})
-		l.is(good, "restored after the power went")
-		l.do(func(ctx context.Context, p *project.Project) error {
+		l.Is(good, "restored after the power went")
+		l.Do(func(ctx context.Context, p *project.Project) error {
 			_, err := restore.UndoRestore(ctx, p, restore.Options{})
 			return err
 		})
-		l.is(bad, "after undo-restore: what the power cut left is kept too")
+		l.Is(bad, "after undo-restore: what the power cut left is kept too")
 	}
 }
 
 // What was read again and is as it was is not read by every scan from then on.
 func TestReadOnceAfterAStart(t *testing.T) {
 	l := newLab(t)
-	l.write("a.txt", "one\n")
-	l.init()
+	l.Write("a.txt", "one\n")
+	l.Init()
 	for range 3 {
-		l.write("b.txt", rand.Text())
-		l.save()
+		l.Write("b.txt", rand.Text())
+		l.Save()
 	}
-	l.remove("b.txt")
-	l.save()
+	l.Remove("b.txt")
+	l.Save()
 	time.Sleep(20 * time.Millisecond)
-	l.save() // what was racy
+	l.Save() // what was racy
 	read := func() (n int64) {
 		t.Helper()
-		l.do(func(ctx context.Context, p *project.Project) error {
+		l.Do(func(ctx context.Context, p *project.Project) error {
 			c, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{})
 			if err != nil {
 				return err
@@ -114,12 +114,12 @@ func TestReadOnceAfterAStart(t *testing.T) {
 		t.Fatalf("%d files read, want 0", n)
 	}
 	on := time.Now()
-	l.env.Booted = func() time.Time { return on }
+	l.Env.Booted = func() time.Time { return on }
 	time.Sleep(20 * time.Millisecond)
 	if n := read(); n != 1 {
 		t.Errorf("after a start %d files read, want 1", n)
 	}
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		got, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1})
 		if err == nil && len(got.Removed) == 0 {
 			t.Error("the sweep removed nothing")
@@ -129,7 +129,7 @@ func TestReadOnceAfterAStart(t *testing.T) {
 	if n := read(); n != 1 {
 		t.Errorf("a sweep looked at no file, and %d are read after it, want 1", n)
 	}
-	if !l.save().Unchanged {
+	if !l.Save().Unchanged {
 		t.Error("nothing was changed")
 	}
 	if n := read(); n != 0 {
@@ -153,10 +153,10 @@ func TestUnsynced(t *testing.T) {
 		{"the start is not known", time.Time{}, boot.Add(-time.Minute), false, time.Time{}},
 	} {
 		l := newLab(t)
-		l.write("a.txt", "one\n")
-		l.init()
-		l.env.Booted = func() time.Time { return c.boot }
-		l.do(func(_ context.Context, p *project.Project) error {
+		l.Write("a.txt", "one\n")
+		l.Init()
+		l.Env.Booted = func() time.Time { return c.boot }
+		l.Do(func(_ context.Context, p *project.Project) error {
 			if err := scan.Restamp(p.StatCacheFile(), project.Stamp{At: cas.Position{}, Start: c.was}.Encode()); err != nil {
 				return err
 			}

@@ -23,6 +23,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/save"
+	"github.com/rewind-cli/rewind/internal/testkit/testlab"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -44,31 +45,31 @@ type made struct {
 
 func newVictim(t *testing.T) *victim {
 	v := &victim{lab: newLab(t), whole: map[string][]byte{}, links: map[string]string{}}
-	v.write("a.txt", "one\n")
-	v.write("dir/b.txt", strings.Repeat("a line that is there often\n", 30))
-	v.write("dir/deep/c.txt", "three\n")
+	v.Write("a.txt", "one\n")
+	v.Write("dir/b.txt", strings.Repeat("a line that is there often\n", 30))
+	v.Write("dir/deep/c.txt", "three\n")
 	note := func(s *checkpoint.Saved) {
 		files := map[string]string{}
-		for path, text := range v.read() {
+		for path, text := range v.Read() {
 			if _, content, ok := strings.Cut(text, " "); ok {
 				files[path] = content
 			}
 		}
 		v.made = append(v.made, made{s.Checkpoint.ID, files})
 	}
-	note(v.init())
-	v.write("a.txt", "two\n")
-	v.write("dir/b.txt", strings.Repeat("a line that is there often\n", 30)+"and one more\n")
-	note(v.save())
-	v.do(func(ctx context.Context, p *project.Project) error { // packs, their indexes, and a database
+	note(v.Init())
+	v.Write("a.txt", "two\n")
+	v.Write("dir/b.txt", strings.Repeat("a line that is there often\n", 30)+"and one more\n")
+	note(v.Save())
+	v.Do(func(ctx context.Context, p *project.Project) error { // packs, their indexes, and a database
 		_, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 10})
 		return err
 	})
-	v.write("dir/deep/c.txt", "four\n")
-	v.remove("a.txt")
-	note(v.save())
-	v.agent(hook.Event{Kind: manifest.SessionStart, By: conversation.Trigger{Agent: "claude"}})
-	v.do(func(ctx context.Context, p *project.Project) error {
+	v.Write("dir/deep/c.txt", "four\n")
+	v.Remove("a.txt")
+	note(v.Save())
+	v.Report(hook.Event{Kind: manifest.SessionStart, By: conversation.Trigger{Agent: "claude"}})
+	v.Do(func(ctx context.Context, p *project.Project) error {
 		p.NoteHookError(errors.New("a reason"))
 		_, err := p.List(ctx, project.ListOptions{})
 		return err
@@ -94,9 +95,9 @@ func newVictim(t *testing.T) *victim {
 	return v
 }
 
-func (v *victim) store() string { return filepath.Join(v.root, ".agent", "rewind") }
+func (v *victim) store() string { return filepath.Join(v.Root, ".agent", "rewind") }
 
-func (v *victim) tops() []string { return []string{v.store(), filepath.Join(v.home, ".rewind")} }
+func (v *victim) tops() []string { return []string{v.store(), filepath.Join(v.Home, ".rewind")} }
 
 // files of the store itself, the locks and the mirror left out: an empty file
 // cannot be damaged.
@@ -113,7 +114,7 @@ func (v *victim) files() []string {
 
 // mend makes everything whole again.
 func (v *victim) mend() {
-	v.t.Helper()
+	v.T.Helper()
 	for _, top := range v.tops() {
 		err := filepath.WalkDir(top, func(file string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
@@ -125,7 +126,7 @@ func (v *victim) mend() {
 			return os.Remove(file)
 		})
 		if err != nil {
-			v.t.Fatal(err)
+			v.T.Fatal(err)
 		}
 	}
 	for file, data := range v.whole {
@@ -136,15 +137,15 @@ func (v *victim) mend() {
 			continue
 		}
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			v.t.Fatal(err)
+			v.T.Fatal(err)
 		}
 		if err := os.WriteFile(file, data, 0o600); err != nil {
-			v.t.Fatal(err)
+			v.T.Fatal(err)
 		}
 	}
 	for second, first := range v.links {
 		if err := os.Link(first, second); err != nil {
-			v.t.Fatal(err)
+			v.T.Fatal(err)
 		}
 	}
 }
@@ -180,7 +181,7 @@ func (v *victim) good(ctx context.Context, p *project.Project, m made) error {
 		return err
 	})
 	if err == nil && !maps.Equal(got, m.files) {
-		v.t.Fatalf("checkpoint %s is handed out as %q, want %q", m.id, got, m.files)
+		v.T.Fatalf("checkpoint %s is handed out as %q, want %q", m.id, got, m.files)
 	}
 	return err
 }
@@ -188,13 +189,13 @@ func (v *victim) good(ctx context.Context, p *project.Project, m made) error {
 // judge looks at a damaged store as commands do, one after the other, and lets
 // them mend it.
 func (v *victim) judge(what string) {
-	v.t.Helper()
+	v.T.Helper()
 	v.count.rounds++
 	ctx := context.Background()
-	p, err := project.Open(ctx, v.options())
+	p, err := project.Open(ctx, v.Options())
 	if err != nil {
 		if !named(err) {
-			v.t.Fatalf("%s: not opened: %T %v", what, err, err)
+			v.T.Fatalf("%s: not opened: %T %v", what, err, err)
 		}
 		v.count.refused++
 		return
@@ -209,7 +210,7 @@ func (v *victim) judge(what string) {
 	found, err := maintain.Verify(ctx, p, true)
 	if err != nil {
 		if !named(err) {
-			v.t.Fatalf("%s: verify: %T %v", what, err, err)
+			v.T.Fatalf("%s: verify: %T %v", what, err, err)
 		}
 		v.count.refused++
 		return
@@ -227,20 +228,20 @@ func (v *victim) judge(what string) {
 		// Of an entry of the log that cannot be read, and that the database has not got yet, nobody knows the id.
 		var unknown *project.NoCheckpointError
 		if !reported[id] && logged && !gone && (found.OK() || !errors.As(err, &unknown)) {
-			v.t.Fatalf("%s: checkpoint %s cannot be read (%v), and verify says %+v", what, id, err, found.Damaged)
+			v.T.Fatalf("%s: checkpoint %s cannot be read (%v), and verify says %+v", what, id, err, found.Damaged)
 		}
 	}
 	for _, d := range found.Damaged {
 		if d.Path != "" && lost[d.Checkpoint] == nil {
-			v.t.Fatalf("%s: verify says that %s of %s is damaged, which was read whole", what, d.Path, d.Checkpoint)
+			v.T.Fatalf("%s: verify says that %s of %s is damaged, which was read whole", what, d.Path, d.Checkpoint)
 		}
 	}
 	collected, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1})
 	if err == nil && len(collected.Removed) != len(v.made)-1 && len(collected.Removed) > 0 || err != nil && !named(err) {
-		v.t.Fatalf("%s: gc removes %v (%v)", what, collected, err)
+		v.T.Fatalf("%s: gc removes %v (%v)", what, collected, err)
 	}
 	if !logged && !gone && err == nil && len(collected.Removed) > 0 {
-		v.t.Fatalf("%s: gc removes %v although the log cannot be read whole", what, collected.Removed)
+		v.T.Fatalf("%s: gc removes %v although the log cannot be read whole", what, collected.Removed)
 	}
 	last := v.made[len(v.made)-1]
 	left := v.made
@@ -249,19 +250,19 @@ func (v *victim) judge(what string) {
 	}
 	after, err := maintain.Repair(ctx, p)
 	if err != nil {
-		v.t.Fatalf("%s: repair: %v", what, err)
+		v.T.Fatalf("%s: repair: %v", what, err)
 	}
 	for _, m := range left {
 		if err := v.good(ctx, p, m); err != nil && lost[m.id] == nil && !reported[m.id] {
-			v.t.Fatalf("%s: after gc and repair, %s, which was whole, gives: %v (found %+v, gc %+v, after %+v)", what, m.id, err, found, collected, after)
+			v.T.Fatalf("%s: after gc and repair, %s, which was whole, gives: %v (found %+v, gc %+v, after %+v)", what, m.id, err, found, collected, after)
 		}
 	}
 	saved, err := save.Save(ctx, p, checkpoint.Options{})
 	if err != nil {
-		v.t.Fatalf("%s: the next save: %v", what, err)
+		v.T.Fatalf("%s: the next save: %v", what, err)
 	}
 	if err := v.good(ctx, p, made{saved.Checkpoint.ID, last.files}); err != nil {
-		v.t.Fatalf("%s: what was saved then: %v", what, err)
+		v.T.Fatalf("%s: what was saved then: %v", what, err)
 	}
 	switch {
 	case whole:
@@ -285,7 +286,7 @@ func TestEveryFileOfAStoreDamaged(t *testing.T) {
 	for n, file := range v.files() {
 		good := v.whole[file]
 		for i, bad := range [][]byte{nil, {}, good[:1], good[:len(good)/3], good[:len(good)-1], append(slices.Clone(good), 0), bytes.Repeat([]byte{0}, len(good))} {
-			if (n+i)%every(3) != 0 {
+			if (n+i)%testlab.Every(3) != 0 {
 				continue
 			}
 			v.mend()
@@ -307,7 +308,7 @@ func TestEveryFileOfAStoreDamaged(t *testing.T) {
 
 // TestEveryByteOfAStoreFlipped flips bytes of each file of a store, one at a time: every
 // one in the long form, which make soak runs.
-func TestEveryByteOfAStoreFlipped(t *testing.T) { flipBytes(t, 41*every(5)) }
+func TestEveryByteOfAStoreFlipped(t *testing.T) { flipBytes(t, 41*testlab.Every(5)) }
 
 func TestSoakEveryByteOfAStoreFlipped(t *testing.T) {
 	if os.Getenv("REWIND_SOAK") == "" {

@@ -14,66 +14,67 @@ import (
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/internal/testkit/testlab"
 )
 
 func TestVanishedStoreComesBack(t *testing.T) {
 	l := newLab(t)
-	l.write("a", "precious\n")
-	l.write("src/b", "too\n")
-	l.init()
-	want := l.read()
-	l.remove(".agent")
-	l.remove("src")
-	l.remove("a")
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.Write("a", "precious\n")
+	l.Write("src/b", "too\n")
+	l.Init()
+	want := l.Read()
+	l.Remove(".agent")
+	l.Remove("src")
+	l.Remove("a")
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		if len(p.Notices()) == 0 {
 			t.Error("nobody is told that the store had vanished")
 		}
 		_, err := restore.Undo(ctx, p, restore.Options{})
 		return err
 	})
-	l.is(want, "after undo")
+	l.Is(want, "after undo")
 }
 
 func TestForeignStoreIsRefused(t *testing.T) {
 	l := newLab(t)
-	l.write("a", "x")
-	l.init()
-	if err := os.Remove(filepath.Join(l.home, ".rewind", "known")); err != nil {
+	l.Write("a", "x")
+	l.Init()
+	if err := os.Remove(filepath.Join(l.Home, ".rewind", "known")); err != nil {
 		t.Fatal(err)
 	}
 	var foreign *account.ForeignStoreError
-	if _, err := project.Open(context.Background(), l.options()); !errors.As(err, &foreign) {
+	if _, err := project.Open(context.Background(), l.Options()); !errors.As(err, &foreign) {
 		t.Fatalf("a store that this account did not make gives %v", err)
 	}
-	p, _, _, err := save.Init(context.Background(), stores.InitOptions{OpenOptions: l.options(), Trust: true})
+	p, _, _, err := save.Init(context.Background(), stores.InitOptions{OpenOptions: l.Options(), Trust: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Close()
-	l.save()
+	l.Save()
 }
 
 func TestMovedAndCopiedProjects(t *testing.T) {
 	l := newLab(t)
-	l.write("a", "x")
-	first := l.init()
-	moved := l.root + "-moved"
-	if err := os.Rename(l.root, moved); err != nil {
+	l.Write("a", "x")
+	first := l.Init()
+	moved := l.Root + "-moved"
+	if err := os.Rename(l.Root, moved); err != nil {
 		t.Fatal(err)
 	}
-	l.root, l.env.Dir = moved, moved
-	l.write("a", "y")
-	l.save()
+	l.Root, l.Env.Dir = moved, moved
+	l.Write("a", "y")
+	l.Save()
 	copied := moved + "-copy"
 	if err := os.CopyFS(copied, os.DirFS(moved)); err != nil {
 		t.Fatal(err)
 	}
-	other := &lab{t: t, root: copied, home: l.home, env: l.env}
-	other.env.Dir = copied
-	other.write("a", "z")
-	other.save()
-	a, b := l.open(), other.open()
+	other := &lab{&testlab.Lab{T: t, Root: copied, Home: l.Home, Env: l.Env}}
+	other.Env.Dir = copied
+	other.Write("a", "z")
+	other.Save()
+	a, b := l.Open(), other.Open()
 	defer a.Close()
 	defer b.Close()
 	if a.ID == b.ID {
@@ -88,9 +89,9 @@ func TestMovedAndCopiedProjects(t *testing.T) {
 
 func TestFutureFormat(t *testing.T) {
 	l := newLab(t)
-	l.write("a", "x")
-	l.init()
-	file := filepath.Join(l.root, ".agent", "rewind", "format")
+	l.Write("a", "x")
+	l.Init()
+	file := filepath.Join(l.Root, ".agent", "rewind", "format")
 	old, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +100,7 @@ func TestFutureFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	var future *account.FutureFormatError
-	if _, err := project.Open(context.Background(), l.options()); !errors.As(err, &future) {
+	if _, err := project.Open(context.Background(), l.Options()); !errors.As(err, &future) {
 		t.Errorf("a format from the future gives %v", err)
 	}
 	if err := os.WriteFile(file, old, 0o600); err != nil {
@@ -109,8 +110,8 @@ func TestFutureFormat(t *testing.T) {
 
 func TestRefusedRoots(t *testing.T) {
 	l := newLab(t)
-	for _, dir := range []string{"/", l.home, os.TempDir()} {
-		env := l.env
+	for _, dir := range []string{"/", l.Home, os.TempDir()} {
+		env := l.Env
 		env.Dir = dir
 		var refused *project.RefusedRootError
 		_, _, _, err := save.Init(context.Background(), stores.InitOptions{OpenOptions: project.OpenOptions{Env: env}})
@@ -124,17 +125,17 @@ func TestRefusedRoots(t *testing.T) {
 // one's own there does.
 func TestStoreInTheTemporaryDirectory(t *testing.T) {
 	l, other := newLab(t), newLab(t)
-	l.write("below/project/a", "x")
-	t.Setenv("TMPDIR", l.root)
-	env := other.env
-	env.Dir = l.root
-	open := project.OpenOptions{Env: env, Root: l.root}
+	l.Write("below/project/a", "x")
+	t.Setenv("TMPDIR", l.Root)
+	env := other.Env
+	env.Dir = l.Root
+	open := project.OpenOptions{Env: env, Root: l.Root}
 	if _, _, _, err := save.Init(context.Background(), stores.InitOptions{OpenOptions: open}); err != nil {
 		t.Fatal(err)
 	}
 	at := func(env account.Env) string {
 		t.Helper()
-		env.Dir = filepath.Join(l.root, "below", "project")
+		env.Dir = filepath.Join(l.Root, "below", "project")
 		known, err := account.KnownStores(env)
 		if err != nil {
 			t.Fatal(err)
@@ -145,10 +146,10 @@ func TestStoreInTheTemporaryDirectory(t *testing.T) {
 		}
 		return found.Root
 	}
-	if got, want := at(l.env), filepath.Join(l.root, "below", "project"); got != want {
+	if got, want := at(l.Env), filepath.Join(l.Root, "below", "project"); got != want {
 		t.Errorf("somebody else's store: the root is %s, not %s", got, want)
 	}
-	if got := at(other.env); got != l.root {
-		t.Errorf("one's own: the root is %s, not %s", got, l.root)
+	if got := at(other.Env); got != l.Root {
+		t.Errorf("one's own: the root is %s, not %s", got, l.Root)
 	}
 }

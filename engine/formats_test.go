@@ -45,43 +45,43 @@ func TestWriteFormatFixture(t *testing.T) {
 		t.Skip("set REWIND_WRITE_FIXTURE to write the store of this format version anew")
 	}
 	l := newLab(t)
-	l.write("a.txt", "one\n")
-	l.write("dir/b.txt", strings.Repeat("a line that is there often\n", 300))
-	l.write("dir/name\nof any \xff bytes", "bytes\r\n\x00")
-	l.write("large", strings.Repeat("so large that it is cut into chunks\n", 300_000)) // a data pack, and a list of chunks
-	if err := os.Symlink("dir/b.txt", filepath.Join(l.root, "link")); err != nil {
+	l.Write("a.txt", "one\n")
+	l.Write("dir/b.txt", strings.Repeat("a line that is there often\n", 300))
+	l.Write("dir/name\nof any \xff bytes", "bytes\r\n\x00")
+	l.Write("large", strings.Repeat("so large that it is cut into chunks\n", 300_000)) // a data pack, and a list of chunks
+	if err := os.Symlink("dir/b.txt", filepath.Join(l.Root, "link")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(filepath.Join(l.root, "empty"), 0o750); err != nil {
+	if err := os.Mkdir(filepath.Join(l.Root, "empty"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	first := l.init().Checkpoint
-	l.write("dir/b.txt", strings.Repeat("a line that is there often\n", 300)+"and one more\n") // a delta
-	l.write(".gitignore", "*.o\n")
-	second := l.save().Checkpoint
-	l.do(func(ctx context.Context, p *project.Project) error {
+	first := l.Init().Checkpoint
+	l.Write("dir/b.txt", strings.Repeat("a line that is there often\n", 300)+"and one more\n") // a delta
+	l.Write(".gitignore", "*.o\n")
+	second := l.Save().Checkpoint
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		return maintain.Rename(ctx, p, second, "before-lunch")
 	})
-	l.do(func(ctx context.Context, p *project.Project) error { return maintain.Pin(ctx, p, second, true) })
-	l.remove("dir")
-	l.save()
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.Do(func(ctx context.Context, p *project.Project) error { return maintain.Pin(ctx, p, second, true) })
+	l.Remove("dir")
+	l.Save()
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first})
 		return err
 	})
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		_, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 100})
 		return err
 	})
 	list := ""
-	l.do(func(ctx context.Context, p *project.Project) (err error) {
+	l.Do(func(ctx context.Context, p *project.Project) (err error) {
 		list, err = inventory(ctx, p)
 		return err
 	})
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	w := tar.NewWriter(z)
-	if err := w.AddFS(os.DirFS(filepath.Join(l.root, ".agent", "rewind"))); err != nil {
+	if err := w.AddFS(os.DirFS(filepath.Join(l.Root, ".agent", "rewind"))); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(w.Close(), z.Close()); err != nil {
@@ -142,8 +142,8 @@ func TestStoreOfEachFormatOpens(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := newLab(t)
-		unpack(t, store, filepath.Join(l.root, ".agent", "rewind"))
-		p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Trust: true})
+		unpack(t, store, filepath.Join(l.Root, ".agent", "rewind"))
+		p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.Options(), Trust: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,15 +157,15 @@ func TestStoreOfEachFormatOpens(t *testing.T) {
 		}
 		p.Close()
 		for _, c := range list {
-			l.do(func(ctx context.Context, p *project.Project) error {
+			l.Do(func(ctx context.Context, p *project.Project) error {
 				_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: c.Checkpoint})
 				return err
 			})
-			if s := l.save(); s.Checkpoint.Root != c.Root {
+			if s := l.Save(); s.Checkpoint.Root != c.Root {
 				t.Errorf("%s: what was restored of %s is another tree", store, c.ID)
 			}
 		}
-		l.verify()
+		l.Verify()
 	}
 }
 
@@ -207,11 +207,11 @@ func unpack(t *testing.T, file, dir string) {
 // A save that reads no file, since all are as they were, meets the newer store last.
 func TestSaveToNewerLog(t *testing.T) {
 	l := newLab(t)
-	l.write("a.txt", "one\n")
-	l.init()
+	l.Write("a.txt", "one\n")
+	l.Init()
 	time.Sleep(20 * time.Millisecond)
-	l.save() // what was racy
-	log := filepath.Join(l.root, ".agent/rewind/objects/log-00000001.pack")
+	l.Save() // what was racy
+	log := filepath.Join(l.Root, ".agent/rewind/objects/log-00000001.pack")
 	b, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +225,7 @@ func TestSaveToNewerLog(t *testing.T) {
 	if err := os.WriteFile(log, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err = l.try(func(ctx context.Context, p *project.Project) error {
+	err = l.Try(func(ctx context.Context, p *project.Project) error {
 		_, err := save.Save(ctx, p, checkpoint.Options{})
 		return err
 	})
@@ -291,7 +291,7 @@ func TestNewerVersions(t *testing.T) {
 				return err
 			},
 		} {
-			err := v.try(call)
+			err := v.Try(call)
 			var future *account.FutureFormatError
 			if c.refused != errors.As(err, &future) || err != nil && !c.refused {
 				t.Errorf("%s of a newer version: %s gives %v", c.file, what, err)
@@ -307,17 +307,17 @@ func TestNewerVersions(t *testing.T) {
 // A restore that a newer version began is left to that version; all else goes on.
 func TestNewerJournal(t *testing.T) {
 	l := newLab(t)
-	l.write("a", "1")
-	first := l.init().Checkpoint
-	l.write("a", "2")
+	l.Write("a", "1")
+	first := l.Init().Checkpoint
+	l.Write("a", "2")
 	frame := []byte{1, 2} // a header frame of version 2
 	journal := append(binary.AppendUvarint(nil, uint64(len(frame))), frame...)
 	journal = binary.LittleEndian.AppendUint64(journal, xxhash.Sum64(journal))
-	file := filepath.Join(l.root, ".agent/rewind/restore/journal")
+	file := filepath.Join(l.Root, ".agent/rewind/restore/journal")
 	if err := os.WriteFile(file, journal, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := l.try(func(ctx context.Context, p *project.Project) error {
+	err := l.Try(func(ctx context.Context, p *project.Project) error {
 		_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first})
 		return err
 	})
@@ -328,9 +328,9 @@ func TestNewerJournal(t *testing.T) {
 	if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, journal) {
 		t.Errorf("the journal was touched: %v", err)
 	}
-	if got := l.read()["a"]; !strings.HasSuffix(got, "2") {
+	if got := l.Read()["a"]; !strings.HasSuffix(got, "2") {
 		t.Errorf("the file was restored: %q", got)
 	}
-	l.save()
+	l.Save()
 	os.Remove(file)
 }

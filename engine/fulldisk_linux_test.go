@@ -21,6 +21,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/internal/testkit/scratchfs"
+	"github.com/rewind-cli/rewind/internal/testkit/testlab"
 )
 
 // TestFullDisk lets a real disk run full in the middle of a save and of a
@@ -33,17 +34,17 @@ func TestFullDisk(t *testing.T) {
 		for i := range 6 {
 			data := make([]byte, 200<<10)
 			rand.NewChaCha8([32]byte{tag, byte(i)}).Read(data)
-			l.write(fmt.Sprintf("dir%d/noise", i), string(data))
+			l.Write(fmt.Sprintf("dir%d/noise", i), string(data))
 		}
 	}
 	noise(1)
-	l.write(".gitignore", "*.ignored\n")
-	l.write("mine.ignored", "in no checkpoint")
-	l.write("small", "1")
+	l.Write(".gitignore", "*.ignored\n")
+	l.Write("mine.ignored", "in no checkpoint")
+	l.Write("small", "1")
 	l.noFloor()
-	first := l.init().Checkpoint
-	l.do(func(ctx context.Context, p *project.Project) error { return maintain.Pin(ctx, p, first, true) })
-	start := l.read()
+	first := l.Init().Checkpoint
+	l.Do(func(ctx context.Context, p *project.Project) error { return maintain.Pin(ctx, p, first, true) })
+	start := l.Read()
 	full := func(err error) bool {
 		var floor *project.DiskFullError
 		return errors.Is(err, syscall.ENOSPC) || errors.As(err, &floor)
@@ -52,12 +53,12 @@ func TestFullDisk(t *testing.T) {
 	tag := byte(2)
 	for _, room := range []int64{0, 40 << 10, 400 << 10, 1000 << 10, 1500 << 10, 3 << 20} {
 		noise(tag)
-		l.write("small", fmt.Sprint(tag))
+		l.Write("small", fmt.Sprint(tag))
 		tag++
-		now := l.read()
+		now := l.Read()
 		for _, what := range []string{"restore", "save"} {
 			empty := l.ballast(room)
-			err := l.try(func(ctx context.Context, p *project.Project) (err error) {
+			err := l.Try(func(ctx context.Context, p *project.Project) (err error) {
 				if what == "save" {
 					_, err = save.Save(ctx, p, checkpoint.Options{})
 				} else {
@@ -72,69 +73,69 @@ func TestFullDisk(t *testing.T) {
 				}
 			}
 			if err != nil || what == "save" {
-				l.is(now, fmt.Sprintf("after a %s with room for %d bytes (%v)", what, room, err))
+				l.Is(now, fmt.Sprintf("after a %s with room for %d bytes (%v)", what, room, err))
 			}
-			l.verify() // on the full disk, too
+			l.Verify() // on the full disk, too
 			empty()
 			if err == nil && what == "restore" {
-				l.do(func(ctx context.Context, p *project.Project) error {
+				l.Do(func(ctx context.Context, p *project.Project) error {
 					_, err := restore.UndoRestore(ctx, p, restore.Options{})
 					return err
 				})
-				l.is(now, "after undo-restore")
+				l.Is(now, "after undo-restore")
 			}
-			l.do(func(ctx context.Context, p *project.Project) error {
+			l.Do(func(ctx context.Context, p *project.Project) error {
 				_, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1})
 				return err
 			})
-			l.verify()
+			l.Verify()
 		}
 	}
 	if failures["save"] < 3 || failures["restore"] < 3 || failures["save"] > 5 || failures["restore"] > 5 {
 		t.Errorf("the disk was full too seldom, or always: %v", failures)
 	}
 	t.Logf("the disk was full in the middle: %v", failures)
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first})
 		return err
 	})
-	l.is(start, "at the end")
+	l.Is(start, "at the end")
 }
 
 // noFloor lets rewind use a disk up.
 func (l *lab) noFloor() {
-	l.t.Helper()
-	account := filepath.Join(l.home, ".rewind")
+	l.T.Helper()
+	account := filepath.Join(l.Home, ".rewind")
 	if err := os.Mkdir(account, 0o700); err != nil {
-		l.t.Fatal(err)
+		l.T.Fatal(err)
 	}
 	if err := settings.Set(filepath.Join(account, "config.json"), "minFreeDisk", "0"); err != nil {
-		l.t.Fatal(err)
+		l.T.Fatal(err)
 	}
 }
 
 // ballast fills the disk but for so many bytes, until the function that it returns is called.
 func (l *lab) ballast(room int64) (empty func()) {
-	l.t.Helper()
-	file := filepath.Join(filepath.Dir(l.root), "ballast")
+	l.T.Helper()
+	file := filepath.Join(filepath.Dir(l.Root), "ballast")
 	var st syscall.Statfs_t
-	if err := syscall.Statfs(l.root, &st); err != nil {
-		l.t.Fatal(err)
+	if err := syscall.Statfs(l.Root, &st); err != nil {
+		l.T.Fatal(err)
 	}
 	size := int64(st.Bavail)*st.Bsize - room
 	f, err := os.Create(file)
 	if err != nil {
-		l.t.Fatal(err)
+		l.T.Fatal(err)
 	}
 	defer f.Close()
 	if size > 0 {
 		if err := syscall.Fallocate(int(f.Fd()), 0, 0, size); err != nil {
-			l.t.Fatal(err)
+			l.T.Fatal(err)
 		}
 	}
 	return func() {
 		if err := os.Remove(file); err != nil {
-			l.t.Fatal(err)
+			l.T.Fatal(err)
 		}
 	}
 }
@@ -147,20 +148,20 @@ func TestCollectOnAFullDisk(t *testing.T) {
 	noise := func(tag byte) {
 		data := make([]byte, 12<<20) // in a pack of its own
 		rand.NewChaCha8([32]byte{tag}).Read(data)
-		l.write("noise", string(data))
+		l.Write("noise", string(data))
 	}
 	noise(1)
-	l.init()
+	l.Init()
 	for tag := range byte(3) {
 		noise(tag + 2)
-		l.save()
+		l.Save()
 	}
-	l.do(func(ctx context.Context, p *project.Project) error { // so that the log is small
+	l.Do(func(ctx context.Context, p *project.Project) error { // so that the log is small
 		_, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 3})
 		return err
 	})
 	gc := func(o maintain.GCOptions) (got *maintain.Collected, err error) {
-		l.do(func(ctx context.Context, p *project.Project) error {
+		l.Do(func(ctx context.Context, p *project.Project) error {
 			got, err = maintain.GC(ctx, p, o)
 			return nil
 		})
@@ -178,7 +179,7 @@ func TestCollectOnAFullDisk(t *testing.T) {
 		if dry.Room != lacks.Need {
 			t.Errorf("needs %d bytes, by its dry run %d", lacks.Need, dry.Room)
 		}
-		if n := len(l.newest(10)); n != 3 {
+		if n := len(l.Newest(10)); n != 3 {
 			t.Errorf("%d checkpoints are left", n)
 		}
 		empty()
@@ -193,7 +194,7 @@ func TestCollectOnAFullDisk(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	empty()
-	l.verify()
+	l.Verify()
 }
 
 // TestFreeingOnAFullDisk: what only frees space does so on a disk without a free byte: the removal of a deleted project's
@@ -201,8 +202,8 @@ func TestCollectOnAFullDisk(t *testing.T) {
 func TestFreeingOnAFullDisk(t *testing.T) {
 	l := newLabAt(t, scratchfs.Tmpfs(t, "48m"))
 	l.noFloor()
-	l.write("a.txt", "1")
-	p, _, _, err := save.Init(context.Background(), stores.InitOptions{OpenOptions: l.options()})
+	l.Write("a.txt", "1")
+	p, _, _, err := save.Init(context.Background(), stores.InitOptions{OpenOptions: l.Options()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,26 +212,26 @@ func TestFreeingOnAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	empty := l.ballast(0)
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		_, err := maintain.GC(ctx, p, maintain.GCOptions{})
 		return err
 	})
-	if err := os.RemoveAll(l.root); err != nil {
+	if err := os.RemoveAll(l.Root); err != nil {
 		t.Fatal(err)
 	}
 	empty()
-	if err := os.Mkdir(l.root, 0o700); err != nil {
+	if err := os.Mkdir(l.Root, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	l.ballast(0)
-	r, err := stores.PlanRemoval(context.Background(), l.env, id)
+	r, err := stores.PlanRemoval(context.Background(), l.Env, id)
 	if err != nil || r.Refused != "" {
 		t.Fatalf("%+v %v", r, err)
 	}
 	if err := r.Apply(context.Background(), 0); err != nil {
 		t.Error(err)
 	}
-	if known, err := account.Registry(l.env); err != nil || len(known) > 0 || account.Exists(r.Mirror) {
+	if known, err := account.Registry(l.Env); err != nil || len(known) > 0 || account.Exists(r.Mirror) {
 		t.Errorf("%+v %v", known, err)
 	}
 }
@@ -238,8 +239,8 @@ func TestFreeingOnAFullDisk(t *testing.T) {
 // A checkout that has no room for its first byte leaves nothing.
 func TestCheckoutOnAFullDisk(t *testing.T) {
 	l := newLab(t)
-	l.write("a", "1")
-	saved := l.init().Checkpoint
+	l.Write("a", "1")
+	saved := l.Init().Checkpoint
 	base := scratchfs.Tmpfs(t, "1m")
 	if f, err := os.Create(filepath.Join(base, "ballast")); err == nil {
 		for err == nil {
@@ -248,7 +249,7 @@ func TestCheckoutOnAFullDisk(t *testing.T) {
 		f.Close()
 	}
 	dir := filepath.Join(base, "out")
-	err := l.try(func(ctx context.Context, p *project.Project) error {
+	err := l.Try(func(ctx context.Context, p *project.Project) error {
 		_, err := port.Checkout(ctx, p, port.CheckoutOptions{Checkpoint: saved, Dir: dir})
 		return err
 	})
@@ -267,17 +268,17 @@ func TestCollectSaysWhatItNeeds(t *testing.T) {
 	for tag := range byte(3) {
 		data := make([]byte, 5<<20)
 		rand.NewChaCha8([32]byte{tag}).Read(data)
-		l.write("noise", string(data))
+		l.Write("noise", string(data))
 		if tag == 0 {
-			l.init()
+			l.Init()
 		} else {
-			l.save()
+			l.Save()
 		}
 	}
 	empty := l.ballast(0)
 	defer func() { empty() }()
 	gc := func(o maintain.GCOptions) (got *maintain.Collected, err error) {
-		l.do(func(ctx context.Context, p *project.Project) error {
+		l.Do(func(ctx context.Context, p *project.Project) error {
 			got, err = maintain.GC(ctx, p, o)
 			return nil
 		})
@@ -285,7 +286,7 @@ func TestCollectSaysWhatItNeeds(t *testing.T) {
 	}
 	dry, err := gc(maintain.GCOptions{Keep: 1, DryRun: true})
 	var lacks *maintain.NoSpaceError
-	if _, full := gc(maintain.GCOptions{Keep: 1}); err != nil || !errors.As(full, &lacks) || dry.Room != lacks.Need || len(l.newest(10)) != 3 {
+	if _, full := gc(maintain.GCOptions{Keep: 1}); err != nil || !errors.As(full, &lacks) || dry.Room != lacks.Need || len(l.Newest(10)) != 3 {
 		t.Fatalf("%+v %v, gc: %v", dry, err, full)
 	}
 	empty()
@@ -293,19 +294,19 @@ func TestCollectSaysWhatItNeeds(t *testing.T) {
 	if got, err := gc(maintain.GCOptions{Keep: 1}); err != nil || got.Freed < 9<<20 {
 		t.Fatalf("with what it asks for: %+v %v", got, err)
 	}
-	l.verify()
+	l.Verify()
 }
 
 // TestDryRunPromisesNoMore: what gc says that it would free is what it frees then, small as it is.
 func TestDryRunPromisesNoMore(t *testing.T) {
 	l := newLab(t)
-	l.write("a", "1")
-	l.init()
+	l.Write("a", "1")
+	l.Init()
 	for i := range 5 {
-		l.write("a", fmt.Sprint(i, "two"))
-		l.save()
+		l.Write("a", fmt.Sprint(i, "two"))
+		l.Save()
 	}
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		for _, o := range []maintain.GCOptions{{}, {Keep: 2}} {
 			o.DryRun = true
 			dry, err := maintain.GC(ctx, p, o)
@@ -332,17 +333,17 @@ func TestForgetOnAFullDisk(t *testing.T) {
 	for _, room := range []int64{4 << 10, 8 << 10, 12 << 10, 16 << 10, 24 << 10} {
 		l := newLabAt(t, scratchfs.Tmpfs(t, "6m"))
 		l.noFloor()
-		l.write("pass.txt", secret)
+		l.Write("pass.txt", testlab.Secret)
 		data := make([]byte, 200_000)
 		rand.NewChaCha8([32]byte{1}).Read(data)
-		l.write("noise", string(data))
-		l.init()
-		l.remove("noise")
-		l.save()
-		l.write("a.txt", "a")
-		l.save()
+		l.Write("noise", string(data))
+		l.Init()
+		l.Remove("noise")
+		l.Save()
+		l.Write("a.txt", "a")
+		l.Save()
 		pending := func() (pending bool) {
-			l.do(func(ctx context.Context, p *project.Project) error {
+			l.Do(func(ctx context.Context, p *project.Project) error {
 				at, err := maintain.PendingForget(ctx, p)
 				pending = at != nil
 				return err
@@ -350,7 +351,7 @@ func TestForgetOnAFullDisk(t *testing.T) {
 			return pending
 		}
 		empty := l.ballast(room)
-		forgot := l.try(func(ctx context.Context, p *project.Project) error {
+		forgot := l.Try(func(ctx context.Context, p *project.Project) error {
 			_, err := maintain.Forget(ctx, p, []string{"pass.txt"}, false)
 			return err
 		})
@@ -363,7 +364,7 @@ func TestForgetOnAFullDisk(t *testing.T) {
 			t.Errorf("with room for %d bytes: a forget that failed is pending", room)
 		}
 		var got *maintain.Collected
-		err := l.try(func(ctx context.Context, p *project.Project) (err error) {
+		err := l.Try(func(ctx context.Context, p *project.Project) (err error) {
 			got, err = maintain.GC(ctx, p, maintain.GCOptions{Keep: 1})
 			return err
 		})
@@ -374,14 +375,14 @@ func TestForgetOnAFullDisk(t *testing.T) {
 			t.Errorf("with room for %d bytes: the gc (%v) is a forget that is pending", room, err)
 		}
 		empty()
-		l.save()
-		l.do(func(ctx context.Context, p *project.Project) error {
+		l.Save()
+		l.Do(func(ctx context.Context, p *project.Project) error {
 			if p.IsForgetting() {
 				t.Errorf("with room for %d bytes: the note of the forget stays", room)
 			}
 			return nil
 		})
-		l.verify()
+		l.Verify()
 	}
 	if failed == 0 || stopped == 0 {
 		t.Errorf("%d times the disk was too full to forget, and %d times to collect", failed, stopped)

@@ -23,19 +23,20 @@ import (
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/internal/testkit/testlab"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
 // git runs git in the project with an identity and no settings of the machine.
 func (l *lab) git(args ...string) string {
-	l.t.Helper()
+	l.T.Helper()
 	cmd := exec.Command("git", args...)
-	cmd.Dir = l.root
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + l.home, "GIT_CONFIG_NOSYSTEM=1",
+	cmd.Dir = l.Root
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + l.Home, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		l.t.Fatalf("git %v: %v: %s", args, err, out)
+		l.T.Fatalf("git %v: %v: %s", args, err, out)
 	}
 	return string(out)
 }
@@ -48,9 +49,9 @@ func needGit(t *testing.T) {
 
 // gitDir is every byte of a .git directory.
 func (l *lab) gitDir(dir string) map[string]string {
-	l.t.Helper()
+	l.T.Helper()
 	out := map[string]string{}
-	err := filepath.WalkDir(filepath.Join(l.root, dir, ".git"), func(file string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(l.Root, dir, ".git"), func(file string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -59,7 +60,7 @@ func (l *lab) gitDir(dir string) map[string]string {
 		return err
 	})
 	if err != nil {
-		l.t.Fatal(err)
+		l.T.Fatal(err)
 	}
 	return out
 }
@@ -80,22 +81,22 @@ func TestHistoryOfARepository(t *testing.T) {
 			p := fmt.Sprintf("d%d/s%d/f%d.txt", random.IntN(4), random.IntN(4), random.IntN(6))
 			switch random.IntN(5) {
 			case 0:
-				l.remove(p)
+				l.Remove(p)
 			case 1:
-				l.remove(filepath.Dir(p))
+				l.Remove(filepath.Dir(p))
 			default:
-				l.write(p, strings.Repeat(fmt.Sprintf("line %d\n", random.IntN(50)), random.IntN(300)))
+				l.Write(p, strings.Repeat(fmt.Sprintf("line %d\n", random.IntN(50)), random.IntN(300)))
 			}
 		}
 		l.git("add", "-A")
 		l.git("commit", "-q", "--allow-empty", "-m", fmt.Sprint(i))
 	}
 	hashes := strings.Fields(l.git("rev-list", "--reverse", "HEAD"))
-	l.init()
+	l.Init()
 	saved := make([]manifest.Checkpoint, len(hashes))
 	for i, hash := range hashes {
 		l.git("checkout", "-q", hash)
-		s := l.save()
+		s := l.Save()
 		saved[i] = s.Checkpoint
 		if s.Checkpoint.GitHead != hash {
 			t.Fatalf("the checkpoint says %q of commit %s", s.Checkpoint.GitHead, hash)
@@ -104,7 +105,7 @@ func TestHistoryOfARepository(t *testing.T) {
 	before := l.gitDir(".")
 	for range 12 {
 		i := random.IntN(len(hashes))
-		l.do(func(ctx context.Context, p *project.Project) error {
+		l.Do(func(ctx context.Context, p *project.Project) error {
 			_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: saved[i]})
 			return err
 		})
@@ -121,8 +122,8 @@ func TestHistoryOfARepository(t *testing.T) {
 		index := filepath.Join(t.TempDir(), "index")
 		run := func(args ...string) string {
 			cmd := exec.Command("git", args...)
-			cmd.Dir = l.root
-			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + l.home, "GIT_CONFIG_NOSYSTEM=1", "GIT_INDEX_FILE=" + index}
+			cmd.Dir = l.Root
+			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + l.Home, "GIT_CONFIG_NOSYSTEM=1", "GIT_INDEX_FILE=" + index}
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Fatalf("git %v: %v: %s", args, err, out)
@@ -142,27 +143,27 @@ func TestNestedRepositories(t *testing.T) {
 	needGit(t)
 	l := newLab(t)
 	for _, dir := range []string{"outer", "outer/in/inner", "outer/in/inner/deep"} {
-		l.write(dir+"/file.txt", dir)
-		sub := &lab{t: t, root: filepath.Join(l.root, dir), home: l.home}
+		l.Write(dir+"/file.txt", dir)
+		sub := &lab{&testlab.Lab{T: t, Root: filepath.Join(l.Root, dir), Home: l.Home}}
 		sub.git("init", "-q")
 		if dir != "outer/in/inner" {
 			sub.git("add", "file.txt")
 			sub.git("commit", "-q", "-m", "one")
 		}
 	}
-	first := l.init()
+	first := l.Init()
 	if first.Checkpoint.Files != 3 {
 		t.Errorf("%d files, want 3", first.Checkpoint.Files)
 	}
-	want := l.read()
+	want := l.Read()
 	git := l.gitDir("outer/in/inner/deep")
-	l.write("outer/in/inner/deep/file.txt", "changed")
-	l.write("outer/in/inner/new.txt", "new")
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.Write("outer/in/inner/deep/file.txt", "changed")
+	l.Write("outer/in/inner/new.txt", "new")
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first.Checkpoint})
 		return err
 	})
-	l.is(want, "after restore")
+	l.Is(want, "after restore")
 	for file, data := range l.gitDir("outer/in/inner/deep") {
 		if git[file] != data {
 			t.Errorf("%s was changed", file)
@@ -173,18 +174,18 @@ func TestNestedRepositories(t *testing.T) {
 // TestSpecialFilesAreNamed: a FIFO, a socket-like special and a dangling link void nothing.
 func TestSpecialFilesAreNamed(t *testing.T) {
 	l := newLab(t)
-	l.write("a", "1")
-	if err := syscall.Mkfifo(filepath.Join(l.root, "pipe"), 0o600); err != nil {
+	l.Write("a", "1")
+	if err := syscall.Mkfifo(filepath.Join(l.Root, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("/nowhere", filepath.Join(l.root, "dangling")); err != nil {
+	if err := os.Symlink("/nowhere", filepath.Join(l.Root, "dangling")); err != nil {
 		t.Fatal(err)
 	}
-	first := l.init()
+	first := l.Init()
 	if first.Checkpoint.Files != 2 || len(first.Partial) != 0 {
 		t.Errorf("files %d, partial %v", first.Checkpoint.Files, first.Partial)
 	}
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		coverage, err := inspect.Coverage(ctx, p, first.Checkpoint)
 		named := false
 		for _, problem := range coverage {
@@ -199,12 +200,12 @@ func TestSpecialFilesAreNamed(t *testing.T) {
 
 func TestDiskFloor(t *testing.T) {
 	l := newLab(t)
-	l.write("a", "1")
-	l.init()
-	if err := settings.Set(filepath.Join(l.root, ".agent/rewind/config.json"), "minFreeDisk", "1000000GiB"); err != nil {
+	l.Write("a", "1")
+	l.Init()
+	if err := settings.Set(filepath.Join(l.Root, ".agent/rewind/config.json"), "minFreeDisk", "1000000GiB"); err != nil {
 		t.Fatal(err)
 	}
-	err := l.try(func(ctx context.Context, p *project.Project) error {
+	err := l.Try(func(ctx context.Context, p *project.Project) error {
 		_, err := save.Save(ctx, p, checkpoint.Options{})
 		return err
 	})
@@ -218,12 +219,12 @@ func TestDiskFloor(t *testing.T) {
 func TestModesOfTheStore(t *testing.T) {
 	for _, umask := range []int{0, 0o022, 0o077} {
 		l := newLab(t)
-		l.write("a", "1")
+		l.Write("a", "1")
 		old := syscall.Umask(umask)
-		l.init()
-		l.save()
-		l.agent(hook.Event{Kind: manifest.SessionStart, By: conversation.Trigger{Agent: "claude"}})
-		l.do(func(ctx context.Context, p *project.Project) error {
+		l.Init()
+		l.Save()
+		l.Report(hook.Event{Kind: manifest.SessionStart, By: conversation.Trigger{Agent: "claude"}})
+		l.Do(func(ctx context.Context, p *project.Project) error {
 			p.NoteHookError(errors.New("a reason"))
 			if _, err := maintain.Repair(ctx, p); err != nil {
 				return err
@@ -232,7 +233,7 @@ func TestModesOfTheStore(t *testing.T) {
 			return err
 		})
 		syscall.Umask(old)
-		for _, dir := range []string{filepath.Join(l.root, ".agent/rewind"), filepath.Join(l.home, ".rewind")} {
+		for _, dir := range []string{filepath.Join(l.Root, ".agent/rewind"), filepath.Join(l.Home, ".rewind")} {
 			err := filepath.WalkDir(dir, func(file string, d os.DirEntry, err error) error {
 				if err != nil {
 					return err
@@ -271,18 +272,18 @@ func TestBytesAreBytes(t *testing.T) {
 		"empty":          "",
 	}
 	for path, text := range contents {
-		l.write(path, text)
+		l.Write(path, text)
 	}
-	first := l.init().Checkpoint
+	first := l.Init().Checkpoint
 	for path := range contents {
-		l.write(path, "changed")
+		l.Write(path, "changed")
 	}
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first})
 		return err
 	})
 	for path, want := range contents {
-		if got, err := os.ReadFile(filepath.Join(l.root, path)); err != nil || string(got) != want {
+		if got, err := os.ReadFile(filepath.Join(l.Root, path)); err != nil || string(got) != want {
 			t.Errorf("%s came back as %q: %v", path, got, err)
 		}
 	}

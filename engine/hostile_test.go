@@ -30,14 +30,15 @@ import (
 	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/scan"
 	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/internal/testkit/testlab"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
 // plant puts a checkpoint into the store that no save would make: a tree whose
 // manifests are the given objects, the root last.
 func (l *lab) plant(objects ...[]byte) (c manifest.Checkpoint) {
-	l.t.Helper()
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.T.Helper()
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		id, err := manifest.NewCheckpointID(rand.Reader)
 		if err != nil {
 			return err
@@ -68,17 +69,17 @@ func (l *lab) plant(objects ...[]byte) (c manifest.Checkpoint) {
 // writes outside the root or into .git, none crashes, and no archive does it for them.
 func TestHostileStore(t *testing.T) {
 	l := newLab(t)
-	l.write("a.txt", "mine")
-	l.write(".git/config", "mine")
-	l.write(".git/hooks/pre-commit", "mine")
-	outside := filepath.Join(filepath.Dir(l.root), "outside")
+	l.Write("a.txt", "mine")
+	l.Write(".git/config", "mine")
+	l.Write(".git/hooks/pre-commit", "mine")
+	outside := filepath.Join(filepath.Dir(l.Root), "outside")
 	if err := os.Mkdir(outside, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(outside, filepath.Join(l.root, "way-out")); err != nil {
+	if err := os.Symlink(outside, filepath.Join(l.Root, "way-out")); err != nil {
 		t.Fatal(err)
 	}
-	p, saved, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
+	p, saved, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.Options()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +93,7 @@ func TestHostileStore(t *testing.T) {
 	}
 	trees := map[string][][]byte{}
 	for i, name := range []string{"..", ".", "", "a/b", "../outside/x", "/etc/x", "x\x00y", ".git", ".GIT", ".gIt", "way-out/x", strings.Repeat("n", 300), "\x1b[31m", "nul", "con", "aux.txt", `..\x`} {
-		if i%every(4) != 0 {
+		if i%testlab.Every(4) != 0 {
 			continue
 		}
 		in := dir(named(leaf, "config"))
@@ -120,7 +121,7 @@ func TestHostileStore(t *testing.T) {
 	}
 	state := func() string {
 		var out strings.Builder
-		for _, dir := range []string{outside, filepath.Join(l.root, ".git"), filepath.Join(l.home, ".rewind/known")} {
+		for _, dir := range []string{outside, filepath.Join(l.Root, ".git"), filepath.Join(l.Home, ".rewind/known")} {
 			filepath.Walk(dir, func(file string, info os.FileInfo, err error) error {
 				if err != nil {
 					t.Fatal(err)
@@ -136,7 +137,7 @@ func TestHostileStore(t *testing.T) {
 				return nil
 			})
 		}
-		names, err := os.ReadDir(filepath.Dir(l.root))
+		names, err := os.ReadDir(filepath.Dir(l.Root))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,18 +182,18 @@ func TestHostileStore(t *testing.T) {
 			},
 		}
 		for name, call := range calls {
-			if err := l.try(call); name == "save" && err != nil {
+			if err := l.Try(call); name == "save" && err != nil {
 				t.Errorf("%s: the next save: %v", what, err)
 			}
 			if after := state(); after != before {
 				t.Fatalf("%s: %s changes\n%q\nto\n%q", what, name, before, after)
 			}
 		}
-		l.do(func(ctx context.Context, p *project.Project) error {
+		l.Do(func(ctx context.Context, p *project.Project) error {
 			_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: saved.Checkpoint})
 			return err
 		})
-		l.do(func(ctx context.Context, p *project.Project) error { // and away with it
+		l.Do(func(ctx context.Context, p *project.Project) error { // and away with it
 			_, err := commit.Commit(ctx, p, manifest.Record{Delete: &manifest.Delete{Time: time.Now().UTC(), Checkpoints: []manifest.CheckpointID{c.ID}}})
 			return err
 		})
@@ -226,12 +227,12 @@ func harmless(t *testing.T, what string, archive io.Reader) {
 func TestOtherUsersStoreAndCache(t *testing.T) {
 	const nobody = 65534
 	if dir := os.Getenv("REWIND_TEST_OWNED"); dir != "" {
-		l := &lab{t: t, root: filepath.Join(dir, "project"), home: filepath.Join(dir, "home")}
-		l.env = account.Env{Home: l.home, Dir: l.root, Getenv: func(string) string { return "" }}
-		if cache, err := scan.LoadCache(filepath.Join(l.root, ".agent/rewind/head")); cache != nil || err != nil {
+		l := &lab{&testlab.Lab{T: t, Root: filepath.Join(dir, "project"), Home: filepath.Join(dir, "home")}}
+		l.Env = account.Env{Home: l.Home, Dir: l.Root, Getenv: func(string) string { return "" }}
+		if cache, err := scan.LoadCache(filepath.Join(l.Root, ".agent/rewind/head")); cache != nil || err != nil {
 			t.Errorf("the stat cache of another user: %v %v", cache, err)
 		}
-		err := l.try(func(ctx context.Context, p *project.Project) error {
+		err := l.Try(func(ctx context.Context, p *project.Project) error {
 			_, err := save.Save(ctx, p, checkpoint.Options{})
 			return err
 		})
@@ -253,8 +254,8 @@ func TestOtherUsersStoreAndCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := newLabAt(t, base)
-	l.write("a", "1")
-	l.init()
+	l.Write("a", "1")
+	l.Init()
 	binary, err := os.ReadFile(os.Args[0])
 	if err == nil {
 		err = os.WriteFile(filepath.Join(base, "test"), binary, 0o755)
@@ -267,7 +268,7 @@ func TestOtherUsersStoreAndCache(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := filepath.Join(l.root, ".agent/rewind")
+	store := filepath.Join(l.Root, ".agent/rewind")
 	for _, foreign := range []string{filepath.Join(store, "head"), store} {
 		mode := os.FileMode(0o644)
 		env := append(os.Environ(), "REWIND_TEST_OWNED="+base, "TMPDIR="+base)

@@ -20,6 +20,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/save"
+	"github.com/rewind-cli/rewind/internal/testkit/testlab"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -27,29 +28,29 @@ import (
 type logLab struct {
 	*lab
 	one, two manifest.Checkpoint
-	trees    map[oid.ID]tree // of the manifests whose content is known
+	trees    map[oid.ID]testlab.Tree // of the manifests whose content is known
 }
 
 func newLogLab(t testing.TB) *logLab {
-	l := &logLab{lab: newLab(t), trees: map[oid.ID]tree{}}
+	l := &logLab{lab: newLab(t), trees: map[oid.ID]testlab.Tree{}}
 	l.durability("fast")
-	l.write("a", "one")
-	l.write("private", "secret")
-	l.one = l.init().Checkpoint
-	l.trees[l.one.Root] = l.read()
+	l.Write("a", "one")
+	l.Write("private", "secret")
+	l.one = l.Init().Checkpoint
+	l.trees[l.one.Root] = l.Read()
 	l.two = l.edit("two", checkpoint.Options{})
 	return l
 }
 
 // edit changes the tree and saves it.
 func (l *logLab) edit(content string, o checkpoint.Options) (c manifest.Checkpoint) {
-	l.t.Helper()
-	l.write("a", content)
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.T.Helper()
+	l.Write("a", content)
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		saved, err := save.Save(ctx, p, o)
 		if err == nil {
 			c = saved.Checkpoint
-			l.trees[c.Root] = l.read()
+			l.trees[c.Root] = l.Read()
 		}
 		return err
 	})
@@ -58,8 +59,8 @@ func (l *logLab) edit(content string, o checkpoint.Options) (c manifest.Checkpoi
 
 // touch records what a hook saw of a path.
 func (l *logLab) touch(path, content string) {
-	l.t.Helper()
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.T.Helper()
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		tx := commit.Begin(p)
 		id, err := tx.Put([]byte(content))
 		if err != nil {
@@ -75,8 +76,8 @@ func (l *logLab) touch(path, content string) {
 
 // touched is what the log has of touches, told in the simplest way.
 func (l *logLab) touched() (now []manifest.Touch) {
-	l.t.Helper()
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.T.Helper()
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		for r, err := range p.Log().Records(1) {
 			switch {
 			case err != nil:
@@ -100,19 +101,19 @@ func (l *logLab) touched() (now []manifest.Touch) {
 
 // durability sets it for the account of the lab.
 func (l *lab) durability(value string) {
-	l.t.Helper()
-	account := filepath.Join(l.home, ".rewind")
+	l.T.Helper()
+	account := filepath.Join(l.Home, ".rewind")
 	if err := os.MkdirAll(account, 0o700); err != nil {
-		l.t.Fatal(err)
+		l.T.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(account, "config.json"), fmt.Appendf(nil, `{"durability": %q}`, value), 0o600); err != nil {
-		l.t.Fatal(err)
+		l.T.Fatal(err)
 	}
 }
 
 func (l *logLab) commit(r manifest.Record) {
-	l.t.Helper()
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.T.Helper()
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		_, err := commit.Commit(ctx, p, r)
 		return err
 	})
@@ -139,9 +140,9 @@ func (s logSays) name(c *manifest.Checkpoint, name string) {
 
 // says reads the log, record after record.
 func (l *logLab) says() (now logSays) {
-	l.t.Helper()
+	l.T.Helper()
 	known := map[manifest.CheckpointID]bool{}
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		for r, err := range p.Log().Records(1) {
 			if err != nil {
 				return err
@@ -189,8 +190,8 @@ func (l *logLab) says() (now logSays) {
 
 // bound is what an entry of pi's is bound to, zero for nothing.
 func (l *logLab) bound() (id manifest.CheckpointID) {
-	l.t.Helper()
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.T.Helper()
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		for r, err := range p.Log().Records(1) {
 			if err != nil {
 				return err
@@ -215,10 +216,10 @@ func brief(c manifest.Checkpoint) string {
 
 // agree asks list, the names, verify and gc.
 func (l *logLab) agree(when string) {
-	l.t.Helper()
+	l.T.Helper()
 	want := l.says()
 	numbered, bound := want.numbered(), l.bound()
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		for _, all := range []bool{true, false} {
 			list, err := p.List(ctx, project.ListOptions{All: all})
 			if err != nil {
@@ -236,29 +237,29 @@ func (l *logLab) agree(when string) {
 				should = append(should, brief(c))
 			}
 			if !slices.Equal(got, should) {
-				l.t.Errorf("%s: list (all %v)\n%q\nwant\n%q", when, all, got, should)
+				l.T.Errorf("%s: list (all %v)\n%q\nwant\n%q", when, all, got, should)
 			}
 		}
 		if last, err := inspect.Resolve(ctx, p, "last"); len(numbered) > 0 && (err != nil || last.ID != numbered[0].ID) {
-			l.t.Errorf("%s: last is %s, %v, want %s", when, last.ID, err, numbered[0].ID)
+			l.T.Errorf("%s: last is %s, %v, want %s", when, last.ID, err, numbered[0].ID)
 		}
 		for _, name := range []string{"name", "other", "saved"} {
 			i := slices.IndexFunc(want, func(c manifest.Checkpoint) bool { return c.Name == name })
 			c, err := inspect.Resolve(ctx, p, name)
 			if (err == nil) != (i >= 0) || i >= 0 && c.ID != want[i].ID {
-				l.t.Errorf("%s: %q is %s, %v; the log says checkpoint %d", when, name, c.ID, err, i)
+				l.T.Errorf("%s: %q is %s, %v; the log says checkpoint %d", when, name, c.ID, err, i)
 			}
 		}
 		at, err := inspect.Resolve(ctx, p, "pi:entry")
 		if (err == nil) != (want.find(bound) != nil) || err == nil && at.ID != bound {
-			l.t.Errorf("%s: the entry is bound to %s, %v; the log says %s", when, at.ID, err, bound)
+			l.T.Errorf("%s: the entry is bound to %s, %v; the log says %s", when, at.ID, err, bound)
 		}
 		v, err := maintain.Verify(ctx, p, false)
 		if err != nil {
 			return err
 		}
 		if !v.OK() || v.Checkpoints != len(want) {
-			l.t.Errorf("%s: verify finds %d checkpoints, want %d; %+v", when, v.Checkpoints, len(want), v.Damaged)
+			l.T.Errorf("%s: verify finds %d checkpoints, want %d; %+v", when, v.Checkpoints, len(want), v.Damaged)
 		}
 		var touched []manifest.Touch
 		err = p.Query(ctx, func(db *manifest.DB) error {
@@ -268,7 +269,7 @@ func (l *logLab) agree(when string) {
 				}
 				if t.Entry != nil && t.Entry.ID != (oid.ID{}) {
 					if _, err := p.ReadObject(t.Entry.ID); err != nil {
-						l.t.Errorf("%s: the content of %s is gone: %v", when, t.Path, err)
+						l.T.Errorf("%s: the content of %s is gone: %v", when, t.Path, err)
 					}
 				}
 				touched = append(touched, t)
@@ -276,19 +277,19 @@ func (l *logLab) agree(when string) {
 			return nil
 		})
 		if want := l.touched(); err != nil || len(touched)+len(want) > 0 && !reflect.DeepEqual(touched, want) {
-			l.t.Errorf("%s: the database has the touches %+v, %v; the log says %+v", when, touched, err, want)
+			l.T.Errorf("%s: the database has the touches %+v, %v; the log says %+v", when, touched, err, want)
 		}
 		gc, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1, DryRun: true})
 		if err != nil {
 			return err
 		}
 		if gc.Kept+len(gc.Removed) != len(want) {
-			l.t.Errorf("%s: gc counts %d and %d checkpoints, want %d", when, gc.Kept, len(gc.Removed), len(want))
+			l.T.Errorf("%s: gc counts %d and %d checkpoints, want %d", when, gc.Kept, len(gc.Removed), len(want))
 		}
 		for i, c := range numbered {
 			removes := slices.Contains(gc.Removed, c.ID)
 			if removes != (i > 0 && c.Name == "" && !c.Pinned && c.ID != bound) {
-				l.t.Errorf("%s: gc removes %v, the checkpoint %d: %s", when, removes, i+1, brief(c))
+				l.T.Errorf("%s: gc removes %v, the checkpoint %d: %s", when, removes, i+1, brief(c))
 			}
 		}
 		return nil
@@ -326,8 +327,8 @@ func TestEveryOrderOfTwo(t *testing.T) {
 			l.commit(manifest.Record{Checkpoint: &again})
 		},
 		"restore": func(l *logLab) {
-			l.write("a", "not saved")
-			l.do(func(ctx context.Context, p *project.Project) error {
+			l.Write("a", "not saved")
+			l.Do(func(ctx context.Context, p *project.Project) error {
 				_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: l.one, Half: conversation.CodeOnly})
 				var gone *project.NoCheckpointError
 				if errors.As(err, &gone) && l.says().find(l.one.ID) == nil {
@@ -372,13 +373,13 @@ func TestEveryOrderOfTwo(t *testing.T) {
 			l.commit(manifest.Record{Delete: &manifest.Delete{Touches: []uint64{3, 77}}})
 		},
 		"gc": func(l *logLab) {
-			l.do(func(ctx context.Context, p *project.Project) error {
+			l.Do(func(ctx context.Context, p *project.Project) error {
 				_, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1})
 				return err
 			})
 		},
 		"forget": func(l *logLab) {
-			l.do(func(ctx context.Context, p *project.Project) error {
+			l.Do(func(ctx context.Context, p *project.Project) error {
 				_, err := maintain.Forget(ctx, p, []string{"private"}, false)
 				return err
 			})
@@ -387,17 +388,17 @@ func TestEveryOrderOfTwo(t *testing.T) {
 	names := slices.Sorted(maps.Keys(kinds))
 	for i, first := range names {
 		for k, second := range names {
-			if (i+k)%every(len(names)) != 0 { // each is once the first one and once the second one
+			if (i+k)%testlab.Every(len(names)) != 0 { // each is once the first one and once the second one
 				continue
 			}
 			t.Run(first+", "+second, func(t *testing.T) {
 				t.Parallel()
 				l := newLogLab(t)
 				kinds[first](l)
-				l.fold() // the second record comes to what is folded, too
+				l.Fold() // the second record comes to what is folded, too
 				kinds[second](l)
 				l.agree("before the fold")
-				l.fold()
+				l.Fold()
 				l.goesOn()
 			})
 		}
@@ -406,7 +407,7 @@ func TestEveryOrderOfTwo(t *testing.T) {
 
 // goesOn saves and restores after it.
 func (l *logLab) goesOn() {
-	l.t.Helper()
+	l.T.Helper()
 	before := l.says()
 	numbered := before.numbered()
 	c := l.edit("five", checkpoint.Options{})
@@ -415,16 +416,16 @@ func (l *logLab) goesOn() {
 		want = before[0].ID
 	}
 	if c.Parent != want {
-		l.t.Errorf("the save is related to %s, want %s", c.Parent, want)
+		l.T.Errorf("the save is related to %s, want %s", c.Parent, want)
 	}
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		if saved, err := save.Save(ctx, p, checkpoint.Options{OnlyIfChanged: true}); err != nil || !saved.Skipped {
-			l.t.Errorf("saved again: %+v, %v", saved, err)
+			l.T.Errorf("saved again: %+v, %v", saved, err)
 		}
 		for _, gone := range []manifest.Checkpoint{l.one, l.two} {
 			if before.find(gone.ID) == nil {
 				if _, err := restore.Restore(ctx, p, restore.Options{Checkpoint: gone}); !errors.As(err, new(*project.NoCheckpointError)) {
-					l.t.Errorf("a checkpoint that is gone is restored: %v", err)
+					l.T.Errorf("a checkpoint that is gone is restored: %v", err)
 				}
 			}
 		}
@@ -436,7 +437,7 @@ func (l *logLab) goesOn() {
 			return err
 		}
 		if tree, ok := l.trees[oldest.Root]; ok {
-			l.is(tree, "restored")
+			l.Is(tree, "restored")
 		}
 		return nil
 	})

@@ -21,6 +21,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/internal/testkit/testlab"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -28,22 +29,22 @@ import (
 type machine struct {
 	*lab
 	t       *rapid.T
-	saved   map[manifest.CheckpointID]tree
+	saved   map[manifest.CheckpointID]testlab.Tree
 	order   []manifest.CheckpointID
-	left    []tree // what operations left
-	undoing []step // what undo-restore takes back, newest last
+	left    []testlab.Tree // what operations left
+	undoing []step         // what undo-restore takes back, newest last
 	redoing []step
 }
 
 // step is a restore: the trees around it.
 type step struct {
-	before, after tree
+	before, after testlab.Tree
 	undo          bool // of work
 }
 
 // leftWith is the tree that the restore left, with those of its removed directories that now has: a directory that could
 // not be removed is no later work, and one that was made again is no other than that.
-func (s step) leftWith(now tree) tree {
+func (s step) leftWith(now testlab.Tree) testlab.Tree {
 	left := maps.Clone(s.after)
 	for p, entry := range now {
 		if strings.HasPrefix(entry, "d") && entry == s.before[p] {
@@ -64,7 +65,7 @@ func (m *machine) path(depth int) string {
 	return path.Join(parts...)
 }
 
-func (m *machine) file(p string) string { return filepath.Join(m.root, filepath.FromSlash(p)) }
+func (m *machine) file(p string) string { return filepath.Join(m.Root, filepath.FromSlash(p)) }
 
 // parents are the directories above p, the topmost first.
 func parents(p string) []string {
@@ -171,10 +172,10 @@ func (m *machine) edit() {
 	}
 }
 
-func (m *machine) now() tree { return m.read() }
+func (m *machine) now() testlab.Tree { return m.Read() }
 
 func (m *machine) save() {
-	saved := m.lab.save()
+	saved := m.lab.Save()
 	m.remember(saved.Checkpoint.ID)
 	if len(saved.Partial) > 0 {
 		m.t.Fatalf("not captured: %v", saved.Partial)
@@ -191,8 +192,8 @@ func (m *machine) pick() manifest.CheckpointID {
 }
 
 // check compares the working tree with the model.
-func (m *machine) check(what string, want tree) {
-	if d := want.diff(m.now()); d != "" {
+func (m *machine) check(what string, want testlab.Tree) {
+	if d := want.Diff(m.now()); d != "" {
 		m.t.Fatalf("after %s:\n%s", what, d)
 	}
 }
@@ -200,7 +201,7 @@ func (m *machine) check(what string, want tree) {
 func (m *machine) restore() {
 	id := m.pick()
 	before := m.now()
-	m.do(func(ctx context.Context, p *project.Project) error {
+	m.Do(func(ctx context.Context, p *project.Project) error {
 		c, err := inspect.Resolve(ctx, p, id.String())
 		if err != nil {
 			return err
@@ -240,7 +241,7 @@ func (m *machine) restorePaths() {
 			return // the parents come along or are in the way: another test's
 		}
 	}
-	m.do(func(ctx context.Context, pr *project.Project) error {
+	m.Do(func(ctx context.Context, pr *project.Project) error {
 		c, err := inspect.Resolve(ctx, pr, id.String())
 		if err != nil {
 			return err
@@ -266,17 +267,17 @@ func (m *machine) did(done *restore.Restored, s step) {
 }
 
 func (m *machine) undoRestore() {
-	m.walk(&m.undoing, &m.redoing, restore.UndoRestore, func(s step) (tree, tree) { return s.after, s.before })
+	m.walk(&m.undoing, &m.redoing, restore.UndoRestore, func(s step) (testlab.Tree, testlab.Tree) { return s.after, s.before })
 }
 
 func (m *machine) redoRestore() {
-	m.walk(&m.redoing, &m.undoing, restore.RedoRestore, func(s step) (tree, tree) { return s.before, s.after })
+	m.walk(&m.redoing, &m.undoing, restore.RedoRestore, func(s step) (testlab.Tree, testlab.Tree) { return s.before, s.after })
 }
 
 // walk takes the newest step of from back. It only applies exactly where nothing was changed since.
-func (m *machine) walk(from, to *[]step, verb func(context.Context, *project.Project, restore.Options) (*restore.Restored, error), sides func(step) (now, then tree)) {
+func (m *machine) walk(from, to *[]step, verb func(context.Context, *project.Project, restore.Options) (*restore.Restored, error), sides func(step) (now, then testlab.Tree)) {
 	if len(*from) == 0 {
-		err := m.try(func(ctx context.Context, p *project.Project) error {
+		err := m.Try(func(ctx context.Context, p *project.Project) error {
 			_, err := verb(ctx, p, restore.Options{})
 			return err
 		})
@@ -309,10 +310,10 @@ func (m *machine) walk(from, to *[]step, verb func(context.Context, *project.Pro
 			want[p] = then[p]
 		}
 	}
-	if moved || len(before.diff(is)) > 0 {
+	if moved || len(before.Diff(is)) > 0 {
 		return // later work is in the way or beside: TestUndoRestoreLeavesLaterWork and TestUndoRestoreRefuses
 	}
-	m.do(func(ctx context.Context, p *project.Project) error {
+	m.Do(func(ctx context.Context, p *project.Project) error {
 		_, err := verb(ctx, p, restore.Options{})
 		return err
 	})
@@ -323,7 +324,7 @@ func (m *machine) walk(from, to *[]step, verb func(context.Context, *project.Pro
 
 func (m *machine) undo() {
 	before := m.now()
-	err := m.try(func(ctx context.Context, p *project.Project) error {
+	err := m.Try(func(ctx context.Context, p *project.Project) error {
 		done, err := restore.Undo(ctx, p, restore.Options{})
 		if err != nil {
 			return err
@@ -331,7 +332,7 @@ func (m *machine) undo() {
 		if done.Of != "" { // it took an operation back
 			now := m.now()
 			i := len(m.undoing) - 1
-			for i >= 0 && (m.undoing[i].undo || len(before.diff(m.undoing[i].leftWith(before)))+len(now.diff(m.undoing[i].before)) > 0 || len(before.diff(now)) == 0) {
+			for i >= 0 && (m.undoing[i].undo || len(before.Diff(m.undoing[i].leftWith(before)))+len(now.Diff(m.undoing[i].before)) > 0 || len(before.Diff(now)) == 0) {
 				i--
 			}
 			if i < 0 {
@@ -345,7 +346,7 @@ func (m *machine) undo() {
 		}
 		want, ok := m.saved[done.Checkpoint.ID]
 		if done.Since != "" { // to what an operation left
-			ok = slices.ContainsFunc(m.left, func(t tree) bool { want = t; return len(m.now().diff(t)) == 0 })
+			ok = slices.ContainsFunc(m.left, func(t testlab.Tree) bool { want = t; return len(m.now().Diff(t)) == 0 })
 		}
 		if !ok {
 			m.t.Fatalf("undo went to %s, which no save has", done.Checkpoint.ID)
@@ -363,7 +364,7 @@ func (m *machine) undo() {
 func (m *machine) gc() {
 	keep := rapid.IntRange(1, 6).Draw(m.t, "keep")
 	before := m.now()
-	m.do(func(ctx context.Context, p *project.Project) error {
+	m.Do(func(ctx context.Context, p *project.Project) error {
 		got, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: keep})
 		if err != nil {
 			return err
@@ -380,8 +381,8 @@ func (m *machine) gc() {
 // exact looks at one checkpoint's tree without restoring it.
 func (m *machine) exact() {
 	id := m.pick()
-	got := tree{}
-	m.do(func(ctx context.Context, p *project.Project) error {
+	got := testlab.Tree{}
+	m.Do(func(ctx context.Context, p *project.Project) error {
 		c, err := inspect.Resolve(ctx, p, id.String())
 		if err != nil {
 			return err
@@ -422,9 +423,9 @@ func TestSoakMachine(t *testing.T) {
 
 func playMachine(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		m := &machine{lab: newLab(t), t: rt, saved: map[manifest.CheckpointID]tree{}}
-		m.env.Getenv = func(string) string { return "" }
-		m.remember(m.init().Checkpoint.ID)
+		m := &machine{lab: newLab(t), t: rt, saved: map[manifest.CheckpointID]testlab.Tree{}}
+		m.Env.Getenv = func(string) string { return "" }
+		m.remember(m.Init().Checkpoint.ID)
 		rt.Repeat(map[string]func(*rapid.T){
 			"edit":         func(*rapid.T) { m.edit() },
 			"edits":        func(*rapid.T) { m.edit(); m.edit(); m.edit() },

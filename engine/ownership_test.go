@@ -20,36 +20,8 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/stores"
-	"github.com/rewind-cli/rewind/manifest"
+	"github.com/rewind-cli/rewind/internal/testkit/testlab"
 )
-
-// at is the lab of another directory of the same account.
-func (l *lab) in(root string) *lab {
-	other := &lab{t: l.t, root: root, home: l.home, env: l.env}
-	other.env.Dir = root
-	return other
-}
-
-// ids lists the project's checkpoints, oldest first.
-func (l *lab) ids() (ids []manifest.CheckpointID) {
-	l.t.Helper()
-	l.do(func(ctx context.Context, p *project.Project) error {
-		list, err := p.List(ctx, project.ListOptions{All: true})
-		for _, c := range list {
-			ids = append(ids, c.ID)
-		}
-		return err
-	})
-	slices.Reverse(ids)
-	return ids
-}
-
-func (l *lab) storeID() account.StoreID {
-	l.t.Helper()
-	p := l.open()
-	defer p.Close()
-	return p.ID
-}
 
 func run(t *testing.T, words ...string) {
 	t.Helper()
@@ -93,48 +65,48 @@ func TestCopies(t *testing.T) {
 		for _, first := range []string{"the original", "the copy"} {
 			t.Run(how+" "+first, func(t *testing.T) {
 				l := newLab(t)
-				l.write("a", "1")
-				l.init()
-				l.write("a", "2")
-				l.save()
-				common := l.ids()
-				c := l.in(l.root + "-copy")
-				run(t, "cp", how, l.root, c.root)
-				was := l.known()
-				if got := c.ids(); !slices.Equal(got, common) {
+				l.Write("a", "1")
+				l.Init()
+				l.Write("a", "2")
+				l.Save()
+				common := l.IDs()
+				c := l.In(l.Root + "-copy")
+				run(t, "cp", how, l.Root, c.Root)
+				was := l.KnownStores()
+				if got := c.IDs(); !slices.Equal(got, common) {
 					t.Errorf("the copy lists %v, not %v", got, common)
 				}
-				if !slices.Equal(l.known(), was) {
+				if !slices.Equal(l.KnownStores(), was) {
 					t.Error("reading a copy has changed the registry")
 				}
-				both := []*lab{l, c}
+				both := []*testlab.Lab{l.Lab, c}
 				if first == "the copy" {
 					slices.Reverse(both)
 				}
 				for _, one := range both {
-					one.remove("a")
-					one.write("a", "of "+one.root)
-					one.save()
+					one.Remove("a")
+					one.Write("a", "of "+one.Root)
+					one.Save()
 				}
-				if l.storeID() == c.storeID() {
+				if l.StoreID() == c.StoreID() {
 					t.Fatal("a copy has the id of its original")
 				}
 				for _, one := range both {
-					if got := one.ids(); len(got) != len(common)+1 || !slices.Equal(got[:len(common)], common) {
-						t.Errorf("%s lists %v", one.root, got)
+					if got := one.IDs(); len(got) != len(common)+1 || !slices.Equal(got[:len(common)], common) {
+						t.Errorf("%s lists %v", one.Root, got)
 					}
-					one.verify()
+					one.Verify()
 				}
-				apart(t, l.root, c.root)
+				apart(t, l.Root, c.Root)
 				// Each comes back by itself.
 				for _, one := range both {
-					want := one.ids()
-					one.remove(".agent")
-					if got := one.ids(); !slices.Equal(got, want) {
-						t.Errorf("%s comes back with %v, not %v", one.root, got, want)
+					want := one.IDs()
+					one.Remove(".agent")
+					if got := one.IDs(); !slices.Equal(got, want) {
+						t.Errorf("%s comes back with %v, not %v", one.Root, got, want)
 					}
 				}
-				apart(t, l.root, c.root)
+				apart(t, l.Root, c.Root)
 			})
 		}
 	}
@@ -144,17 +116,17 @@ func TestCopies(t *testing.T) {
 // with it then.
 func TestLostBesideALinkedCopy(t *testing.T) {
 	l := newLab(t)
-	l.write("a", "1")
-	l.init()
-	c := l.in(l.root + "-copy")
-	run(t, "cp", "-al", l.root, c.root)
-	l.remove(".agent")
-	l.save()
-	apart(t, l.root, c.root)
-	c.remove("a")
-	c.write("a", "other")
-	c.save()
-	c.verify()
+	l.Write("a", "1")
+	l.Init()
+	c := l.In(l.Root + "-copy")
+	run(t, "cp", "-al", l.Root, c.Root)
+	l.Remove(".agent")
+	l.Save()
+	apart(t, l.Root, c.Root)
+	c.Remove("a")
+	c.Write("a", "other")
+	c.Save()
+	c.Verify()
 }
 
 // TestAnotherDirectoryAtAKnownPath: nothing comes back unasked, and init --adopt brings it: taken over where
@@ -163,41 +135,41 @@ func TestAnotherDirectoryAtAKnownPath(t *testing.T) {
 	for _, old := range []string{"removed", "moved", "moved and opened"} {
 		t.Run(old, func(t *testing.T) {
 			l := newLab(t)
-			l.write("a", "1")
-			p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
+			l.Write("a", "1")
+			p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.Options()})
 			if err != nil {
 				t.Fatal(err)
 			}
 			p.Close()
-			want, id := l.ids(), l.storeID()
-			moved := l.in(l.root + "-moved")
+			want, id := l.IDs(), l.StoreID()
+			moved := l.In(l.Root + "-moved")
 			if old == "removed" {
-				err = os.RemoveAll(l.root)
+				err = os.RemoveAll(l.Root)
 			} else {
-				err = os.Rename(l.root, moved.root)
+				err = os.Rename(l.Root, moved.Root)
 			}
 			if err == nil {
-				err = os.Mkdir(l.root, 0o755)
+				err = os.Mkdir(l.Root, 0o755)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
 			if old == "moved and opened" {
-				moved.write("b", "2")
-				moved.save()
+				moved.Write("b", "2")
+				moved.Save()
 			}
 			var missing *project.NotInitializedError
-			_, err = project.Open(t.Context(), l.options())
+			_, err = project.Open(t.Context(), l.Options())
 			if !errors.As(err, &missing) {
 				t.Fatalf("another directory at a known path: %v", err)
 			}
 			if named := len(missing.History) == 1 && missing.History[0].ID == id.String(); named == (old == "moved and opened") {
 				t.Errorf("the history that is named is %+v", missing.History)
 			}
-			if account.Exists(filepath.Join(l.root, ".agent")) {
+			if account.Exists(filepath.Join(l.Root, ".agent")) {
 				t.Error("something came back unasked")
 			}
-			p, _, _, err = save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Adopt: id.String()[:8]})
+			p, _, _, err = save.Init(t.Context(), stores.InitOptions{OpenOptions: l.Options(), Adopt: id.String()[:8]})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,24 +178,24 @@ func TestAnotherDirectoryAtAKnownPath(t *testing.T) {
 			if taken != (old == "removed") {
 				t.Errorf("taken over: %v", taken)
 			}
-			l.write("c", "3")
-			l.save()
-			if got := l.ids(); !slices.Equal(got[:len(want)], want) {
+			l.Write("c", "3")
+			l.Save()
+			if got := l.IDs(); !slices.Equal(got[:len(want)], want) {
 				t.Errorf("the history is %v, not %v", got, want)
 			}
-			l.verify()
+			l.Verify()
 			if old != "removed" {
-				before := moved.ids()
-				moved.write("d", "4")
-				moved.save()
-				if got := moved.ids(); len(got) != len(before)+1 {
+				before := moved.IDs()
+				moved.Write("d", "4")
+				moved.Save()
+				if got := moved.IDs(); len(got) != len(before)+1 {
 					t.Errorf("the moved project has %v", got)
 				}
-				moved.verify()
-				apart(t, l.root, moved.root)
+				moved.Verify()
+				apart(t, l.Root, moved.Root)
 			}
 			var refused *project.RefusedError
-			if _, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Adopt: id.String()}); old != "removed" && !errors.As(err, &refused) {
+			if _, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.Options(), Adopt: id.String()}); old != "removed" && !errors.As(err, &refused) {
 				t.Errorf("adopted over a store of its own: %v", err)
 			}
 		})
@@ -235,23 +207,23 @@ func TestMovedByCopying(t *testing.T) {
 	for _, way := range []string{"save", "repair"} {
 		t.Run(way, func(t *testing.T) {
 			l := newLab(t)
-			l.write("a", "1")
-			p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
+			l.Write("a", "1")
+			p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.Options()})
 			if err != nil {
 				t.Fatal(err)
 			}
 			p.Close()
-			d := l.in(l.root + "-d")
-			run(t, "cp", "-r", l.root, d.root)
-			if err := os.RemoveAll(l.root); err != nil {
+			d := l.In(l.Root + "-d")
+			run(t, "cp", "-r", l.Root, d.Root)
+			if err := os.RemoveAll(l.Root); err != nil {
 				t.Fatal(err)
 			}
-			p = d.open()
+			p = d.Open()
 			if hook.Mirrored(p) == nil {
 				t.Error("a copy is said to have a mirror")
 			}
 			p.Close()
-			d.do(func(ctx context.Context, p *project.Project) error {
+			d.Do(func(ctx context.Context, p *project.Project) error {
 				if way == "repair" {
 					_, err := maintain.Repair(ctx, p)
 					return err
@@ -259,14 +231,14 @@ func TestMovedByCopying(t *testing.T) {
 				_, err := save.Save(ctx, p, checkpoint.Options{})
 				return err
 			})
-			p = d.open()
+			p = d.Open()
 			if err := hook.Mirrored(p); err != nil {
 				t.Errorf("after %s: %v", way, err)
 			}
 			p.Close()
-			want := d.ids()
-			d.remove(".agent")
-			if got := d.ids(); !slices.Equal(got, want) {
+			want := d.IDs()
+			d.Remove(".agent")
+			if got := d.IDs(); !slices.Equal(got, want) {
 				t.Errorf("%v comes back, not %v", got, want)
 			}
 		})
@@ -279,9 +251,9 @@ func TestMirrorOfOldPacks(t *testing.T) {
 	for _, way := range []string{"stale", "missing"} {
 		t.Run(way, func(t *testing.T) {
 			l := newLab(t)
-			l.write("a", "1")
-			l.init()
-			mirror := account.MirrorDir(l.env, l.storeID())
+			l.Write("a", "1")
+			l.Init()
+			mirror := account.MirrorDir(l.Env, l.StoreID())
 			pack := filepath.Join(mirror, "log-00000001.pack")
 			data, err := os.ReadFile(pack)
 			if err == nil {
@@ -295,9 +267,9 @@ func TestMirrorOfOldPacks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l.write("a", "2")
-			l.save()
-			p := l.open()
+			l.Write("a", "2")
+			l.Save()
+			p := l.Open()
 			if err := hook.Mirrored(p); err != nil {
 				t.Error(err)
 			}
@@ -309,23 +281,23 @@ func TestMirrorOfOldPacks(t *testing.T) {
 // TestRebuiltStoreIsComplete: settings and .gitignore come back too.
 func TestRebuiltStoreIsComplete(t *testing.T) {
 	l := newLab(t)
-	l.write("a", "1")
-	l.init()
-	config := filepath.Join(l.root, ".agent/rewind/config.json")
+	l.Write("a", "1")
+	l.Init()
+	config := filepath.Join(l.Root, ".agent/rewind/config.json")
 	text := []byte(`{"ignore": ["secret"]}`)
 	if err := os.WriteFile(config, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l.save()
-	l.remove(".agent")
-	l.write("secret", "s")
-	if saved := l.save(); saved.Checkpoint.Files != 1 {
+	l.Save()
+	l.Remove(".agent")
+	l.Write("secret", "s")
+	if saved := l.Save(); saved.Checkpoint.Files != 1 {
 		t.Errorf("%d files were saved: the settings are gone", saved.Checkpoint.Files)
 	}
 	if got, err := os.ReadFile(config); err != nil || string(got) != string(text) {
 		t.Errorf("the settings are %q, %v", got, err)
 	}
-	if got, err := os.ReadFile(filepath.Join(l.root, ".agent/rewind/.gitignore")); err != nil || string(got) != "*\n" {
+	if got, err := os.ReadFile(filepath.Join(l.Root, ".agent/rewind/.gitignore")); err != nil || string(got) != "*\n" {
 		t.Errorf("its .gitignore is %q, %v", got, err)
 	}
 }
@@ -337,15 +309,15 @@ func TestHostileLinks(t *testing.T) {
 		store + "restore", store + "format", store + "head", store + "config.json", store + "objects/log-00000001.pack", store + "lock/append", store + "lock/users"} {
 		t.Run(link, func(t *testing.T) {
 			l := newLab(t)
-			l.write("a", "1")
-			p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
+			l.Write("a", "1")
+			p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.Options()})
 			if err != nil {
 				t.Fatal(err)
 			}
 			p.Close()
-			l.save()
-			outside := filepath.Join(filepath.Dir(l.root), "outside")
-			victim := filepath.Join(l.root, filepath.FromSlash(link))
+			l.Save()
+			outside := filepath.Join(filepath.Dir(l.Root), "outside")
+			victim := filepath.Join(l.Root, filepath.FromSlash(link))
 			if err := os.Rename(victim, outside); err != nil {
 				t.Fatal(err)
 			}
@@ -353,7 +325,7 @@ func TestHostileLinks(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := contents(t, outside)
-			l.write("a", "2")
+			l.Write("a", "2")
 			for what, call := range map[string]func(ctx context.Context, p *project.Project) error{
 				"list": func(ctx context.Context, p *project.Project) error {
 					_, err := p.List(ctx, project.ListOptions{})
@@ -369,7 +341,7 @@ func TestHostileLinks(t *testing.T) {
 				},
 				"repair": func(ctx context.Context, p *project.Project) error { _, err := maintain.Repair(ctx, p); return err },
 			} {
-				err := l.try(call)
+				err := l.Try(call)
 				var refused *project.LinkError
 				if below := filepath.Dir(link); (below == "." || below == ".agent" || below+"/" == store) && !errors.As(err, &refused) {
 					t.Errorf("%s: %v", what, err)
@@ -402,36 +374,36 @@ func contents(t *testing.T, top string) (all []string) {
 // TestSharedStoreThroughALink: two directories cannot share one store, also where both links were allowed.
 func TestSharedStoreThroughALink(t *testing.T) {
 	l := newLab(t)
-	shared := filepath.Join(filepath.Dir(l.root), "shared")
-	two := l.in(l.root + "-two")
-	for _, dir := range []string{shared, two.root} {
+	shared := filepath.Join(filepath.Dir(l.Root), "shared")
+	two := l.In(l.Root + "-two")
+	for _, dir := range []string{shared, two.Root} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, one := range []*lab{l, two} {
-		if err := os.Symlink(shared, filepath.Join(one.root, ".agent")); err != nil {
+	for _, one := range []*testlab.Lab{l.Lab, two} {
+		if err := os.Symlink(shared, filepath.Join(one.Root, ".agent")); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var link *project.LinkError
-	if _, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options()}); !errors.As(err, &link) || !link.Forcible {
+	if _, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.Options()}); !errors.As(err, &link) || !link.Forcible {
 		t.Fatalf("init through a link: %v", err)
 	}
-	p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Force: true})
+	p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.Options(), Force: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Close()
-	l.save()
-	if _, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: two.options(), Force: true}); !errors.As(err, &link) || link.Other != l.root {
+	l.Save()
+	if _, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: two.Options(), Force: true}); !errors.As(err, &link) || link.Other != l.Root {
 		t.Errorf("the second one: %v", err)
 	}
-	if err := two.try(func(ctx context.Context, p *project.Project) error {
+	if err := two.Try(func(ctx context.Context, p *project.Project) error {
 		_, err := save.Save(ctx, p, checkpoint.Options{})
 		return err
 	}); !errors.As(err, &link) {
 		t.Errorf("the second one saves: %v", err)
 	}
-	l.verify()
+	l.Verify()
 }

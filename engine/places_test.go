@@ -26,13 +26,13 @@ func TestThroughSymlinks(t *testing.T) {
 	for _, way := range []string{"the root", ".agent", "the store"} {
 		t.Run(way, func(t *testing.T) {
 			l := newLab(t)
-			base := filepath.Dir(l.root)
+			base := filepath.Dir(l.Root)
 			elsewhere := filepath.Join(base, "elsewhere")
-			link := map[string]string{"the root": filepath.Join(base, "link"), ".agent": filepath.Join(l.root, ".agent"), "the store": filepath.Join(l.root, ".agent", "rewind")}[way]
+			link := map[string]string{"the root": filepath.Join(base, "link"), ".agent": filepath.Join(l.Root, ".agent"), "the store": filepath.Join(l.Root, ".agent", "rewind")}[way]
 			target := elsewhere
 			if way == "the root" {
-				target = l.root
-				l.env.Dir = link
+				target = l.Root
+				l.Env.Dir = link
 			} else if err := os.MkdirAll(elsewhere, 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -42,7 +42,7 @@ func TestThroughSymlinks(t *testing.T) {
 			if err := os.Symlink(target, link); err != nil {
 				t.Fatal(err)
 			}
-			open := project.OpenOptions{Env: l.env} // found from the directory that a person is in
+			open := project.OpenOptions{Env: l.Env} // found from the directory that a person is in
 			use := func(call func(ctx context.Context, p *project.Project) error) {
 				t.Helper()
 				p, err := project.Open(t.Context(), open)
@@ -50,16 +50,16 @@ func TestThroughSymlinks(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer p.Close()
-				if p.Root() != l.root {
+				if p.Root() != l.Root {
 					t.Errorf("the root is %s", p.Root())
 				}
 				if err := call(t.Context(), p); err != nil {
 					t.Fatal(err)
 				}
 			}
-			l.write("a", "1")
-			l.write("dir/b", "1")
-			before := l.read()
+			l.Write("a", "1")
+			l.Write("dir/b", "1")
+			before := l.Read()
 			p, first, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: open, Force: way != "the root"})
 			if err != nil {
 				t.Fatal(err)
@@ -68,8 +68,8 @@ func TestThroughSymlinks(t *testing.T) {
 			if first.Checkpoint.Files != 2 {
 				t.Errorf("%d files, want 2: is the store one of them?", first.Checkpoint.Files)
 			}
-			l.write("a", "2")
-			l.remove("dir")
+			l.Write("a", "2")
+			l.Remove("dir")
 			use(func(ctx context.Context, p *project.Project) error {
 				s, err := save.Save(ctx, p, checkpoint.Options{})
 				if err == nil && s.Checkpoint.Files != 1 {
@@ -81,7 +81,7 @@ func TestThroughSymlinks(t *testing.T) {
 				_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first.Checkpoint})
 				return err
 			})
-			l.is(before, "restored")
+			l.Is(before, "restored")
 			use(func(ctx context.Context, p *project.Project) error {
 				if _, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 5}); err != nil {
 					return err
@@ -104,9 +104,9 @@ func TestThroughSymlinks(t *testing.T) {
 func TestClockJumps(t *testing.T) {
 	l := newLab(t)
 	now := time.Now()
-	l.env.Now = func() time.Time { return now }
-	l.write("a", "---")
-	p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Mode: account.GlobalMode}) // its moments come from Now
+	l.Env.Now = func() time.Time { return now }
+	l.Write("a", "---")
+	p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.Options(), Mode: account.GlobalMode}) // its moments come from Now
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,9 +114,9 @@ func TestClockJumps(t *testing.T) {
 	saved := []*checkpoint.Saved{}
 	for i, jump := range []time.Duration{time.Second, -time.Hour, time.Second, time.Second, 365 * 24 * time.Hour, time.Second, -400 * 24 * time.Hour, time.Second, 800 * 24 * time.Hour, time.Minute} {
 		now = now.Add(jump)
-		l.write("a", fmt.Sprintf("%03d", i)) // the same size each time
-		saved = append(saved, l.save())
-		l.do(func(ctx context.Context, p *project.Project) error {
+		l.Write("a", fmt.Sprintf("%03d", i)) // the same size each time
+		saved = append(saved, l.Save())
+		l.Do(func(ctx context.Context, p *project.Project) error {
 			got, err := maintain.GC(ctx, p, maintain.GCOptions{Auto: true, MaxAge: 30 * 24 * time.Hour})
 			if err == nil && len(got.Removed) > 0 {
 				t.Errorf("after a jump of %v a sweep removes %d checkpoints", jump, len(got.Removed))
@@ -124,7 +124,7 @@ func TestClockJumps(t *testing.T) {
 			return err
 		})
 	}
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		list, err := p.List(ctx, project.ListOptions{})
 		if err != nil {
 			return err
@@ -138,13 +138,13 @@ func TestClockJumps(t *testing.T) {
 		return nil
 	})
 	for i, s := range saved {
-		l.do(func(ctx context.Context, p *project.Project) error {
+		l.Do(func(ctx context.Context, p *project.Project) error {
 			_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: s.Checkpoint})
 			return err
 		})
-		if got, err := os.ReadFile(filepath.Join(l.root, "a")); string(got) != fmt.Sprintf("%03d", i) {
+		if got, err := os.ReadFile(filepath.Join(l.Root, "a")); string(got) != fmt.Sprintf("%03d", i) {
 			t.Errorf("checkpoint %d holds %q: %v", i, got, err)
 		}
 	}
-	l.verify()
+	l.Verify()
 }

@@ -15,11 +15,12 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/internal/testkit/scratchfs"
+	"github.com/rewind-cli/rewind/internal/testkit/testlab"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
 // TestPowerCutOnADisk saves to a real ext4 while the power goes, and looks at what is left.
-func TestPowerCutOnADisk(t *testing.T) { powerCuts(t, 40/every(2), 20/every(2)) }
+func TestPowerCutOnADisk(t *testing.T) { powerCuts(t, 40/testlab.Every(2), 20/testlab.Every(2)) }
 
 func TestSoakPowerCutOnADisk(t *testing.T) {
 	if os.Getenv("REWIND_SOAK") == "" {
@@ -31,7 +32,7 @@ func TestSoakPowerCutOnADisk(t *testing.T) {
 // told is a checkpoint that a save has reported, with the tree that it is of.
 type told struct {
 	checkpoint manifest.Checkpoint
-	tree       tree
+	tree       testlab.Tree
 }
 
 // powerCuts makes so many saves, with some restores and sweeps between, and
@@ -42,10 +43,10 @@ func powerCuts(t *testing.T, saves, cuts int) {
 	disk := scratchfs.NewDisk(t, 64<<20)
 	l := newLabAt(t, disk.Dir)
 	l.noFloor()
-	l.write("a.txt", "first\n")
+	l.Write("a.txt", "first\n")
 	var mu sync.Mutex
 	var list []told
-	list = append(list, told{l.init().Checkpoint, l.read()})
+	list = append(list, told{l.Init().Checkpoint, l.Read()})
 	done := make(chan bool)
 	go func() {
 		defer close(done)
@@ -55,20 +56,20 @@ func powerCuts(t *testing.T, saves, cuts int) {
 				return
 			}
 			l.edit(random, i)
-			now := l.read()
-			s := l.save()
+			now := l.Read()
+			s := l.Save()
 			mu.Lock()
 			list = append(list, told{s.Checkpoint, now})
 			mu.Unlock()
 			switch {
 			case i%20 == 19:
-				l.do(func(ctx context.Context, p *project.Project) error {
+				l.Do(func(ctx context.Context, p *project.Project) error {
 					_, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1000})
 					return err
 				})
 			case i%7 == 6:
 				old := list[random.IntN(len(list))].checkpoint
-				l.do(func(ctx context.Context, p *project.Project) error {
+				l.Do(func(ctx context.Context, p *project.Project) error {
 					_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: old})
 					return err
 				})
@@ -102,7 +103,7 @@ func powerCuts(t *testing.T, saves, cuts int) {
 	for _, c := range clones {
 		disk.Swap(c.file)
 		on := time.Now()
-		l.env.Booted = func() time.Time { return on }
+		l.Env.Booted = func() time.Time { return on }
 		l.afterPowerCut(list[:c.known])
 		if c.known > newest {
 			newest = c.known
@@ -117,22 +118,22 @@ func powerCuts(t *testing.T, saves, cuts int) {
 
 // edit changes the tree as a person does, without fsync.
 func (l *lab) edit(random *rand.Rand, i int) {
-	l.write("a.txt", fmt.Sprintf("version %d\n", i))
+	l.Write("a.txt", fmt.Sprintf("version %d\n", i))
 	for range random.IntN(5) {
 		path := fmt.Sprintf("d%d/f%d", random.IntN(5), random.IntN(20))
 		if random.IntN(4) == 0 {
-			l.remove(path)
+			l.Remove(path)
 		} else {
-			l.write(path, strings.Repeat(fmt.Sprintf("%d %d\n", i, random.IntN(1000)), random.IntN(2000)))
+			l.Write(path, strings.Repeat(fmt.Sprintf("%d %d\n", i, random.IntN(1000)), random.IntN(2000)))
 		}
 	}
 }
 
 // afterPowerCut checks a store that the power went away from.
 func (l *lab) afterPowerCut(list []told) {
-	l.t.Helper()
-	l.verify()
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.T.Helper()
+	l.Verify()
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		have := map[manifest.CheckpointID]bool{}
 		all, err := p.List(ctx, project.ListOptions{})
 		for _, c := range all {
@@ -140,17 +141,17 @@ func (l *lab) afterPowerCut(list []told) {
 		}
 		for i, want := range list {
 			if !have[want.checkpoint.ID] {
-				l.t.Errorf("checkpoint %d of %d was reported, and is gone", i+1, len(list))
+				l.T.Errorf("checkpoint %d of %d was reported, and is gone", i+1, len(list))
 			}
 		}
 		return err
 	})
 	last := list[len(list)-1]
-	l.do(func(ctx context.Context, p *project.Project) error {
+	l.Do(func(ctx context.Context, p *project.Project) error {
 		_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: last.checkpoint})
 		return err
 	})
-	l.is(last.tree, "restored after the power went")
-	l.save()
-	l.verify()
+	l.Is(last.tree, "restored after the power went")
+	l.Save()
+	l.Verify()
 }

@@ -22,19 +22,19 @@ func TestProgressKeepsToItsTotals(t *testing.T) {
 	for i := range 30 {
 		data := make([]byte, 60<<10)
 		random.Read(data)
-		l.write(fmt.Sprintf("a/b/c/d%d/f%d", i%5, i), string(data))
+		l.Write(fmt.Sprintf("a/b/c/d%d/f%d", i%5, i), string(data))
 	}
 	large := make([]byte, 9<<20) // in chunks
 	random.Read(large)
-	l.write("a/large", string(large))
-	l.init()
+	l.Write("a/large", string(large))
+	l.Init()
 	for i := range 3 {
-		l.write("a/small", fmt.Sprint(i))
-		l.save()
+		l.Write("a/small", fmt.Sprint(i))
+		l.Save()
 	}
 	units := map[string]int{}
 	var last project.ProgressInfo
-	o := l.options()
+	o := l.Options()
 	o.Progress = func(now project.ProgressInfo) {
 		if now.Phase+now.Unit == last.Phase+last.Unit && (now.Files < last.Files || now.Bytes < last.Bytes) {
 			t.Errorf("%+v after %+v", now, last)

@@ -10,9 +10,9 @@ import (
 // saved before it, also one that is asked while another is answered.
 func TestQueriesOfOneUse(t *testing.T) {
 	l := newLab(t)
-	l.write("a", "1")
-	l.init()
-	p := l.open()
+	l.Write("a", "1")
+	l.Init()
+	p := l.Open()
 	defer p.Close()
 	release, err := p.Use(t.Context())
 	if err != nil {
@@ -34,15 +34,15 @@ func TestQueriesOfOneUse(t *testing.T) {
 		}
 	}
 	holds(1)
-	l.write("a", "2")
-	l.save()
+	l.Write("a", "2")
+	l.Save()
 	holds(2)
 	if used[0] != used[1] {
 		t.Error("it was opened once more")
 	}
 	if err := p.Query(t.Context(), func(db *manifest.DB) error {
-		l.write("a", "3")
-		l.save()
+		l.Write("a", "3")
+		l.Save()
 		holds(3)
 		n, _, err := db.Count()
 		if n != 2 {

@@ -16,13 +16,13 @@ func TestRebuiltStoreKnowsWhatItHolds(t *testing.T) {
 	for i := range 40 {
 		content := make([]byte, 256<<10) // enough for a pack of its own
 		random.Read(content)
-		l.write(fmt.Sprintf("f%d", i), string(bytes.Clone(content)))
+		l.Write(fmt.Sprintf("f%d", i), string(bytes.Clone(content)))
 	}
-	l.init()
-	if err := os.RemoveAll(filepath.Join(l.root, ".agent")); err != nil {
+	l.Init()
+	if err := os.RemoveAll(filepath.Join(l.Root, ".agent")); err != nil {
 		t.Fatal(err)
 	}
-	if got := l.save(); !got.Unchanged || got.Checkpoint.StoredBytes > 64<<10 {
+	if got := l.Save(); !got.Unchanged || got.Checkpoint.StoredBytes > 64<<10 {
 		t.Errorf("unchanged %v, %d bytes stored again", got.Unchanged, got.Checkpoint.StoredBytes)
 	}
 }

@@ -15,8 +15,8 @@ import (
 // checkpoints to a sweep.
 func TestNoZeroCheckpoint(t *testing.T) {
 	l := newLab(t)
-	l.write("a", "keep")
-	l.init()
+	l.Write("a", "keep")
+	l.Init()
 	for name, call := range map[string]func(context.Context, *project.Project) error{
 		"restore": func(ctx context.Context, p *project.Project) error {
 			_, err := restore.Restore(ctx, p, restore.Options{})
@@ -31,12 +31,12 @@ func TestNoZeroCheckpoint(t *testing.T) {
 			return err
 		},
 	} {
-		l.do(func(ctx context.Context, p *project.Project) error {
+		l.Do(func(ctx context.Context, p *project.Project) error {
 			if err := call(ctx, p); !errors.As(err, new(*project.NoCheckpointError)) {
 				t.Errorf("%s: %v", name, err)
 			}
 			return nil
 		})
-		l.want("a=keep")
+		l.Want("a=keep")
 	}
 }

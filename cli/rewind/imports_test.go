@@ -80,6 +80,7 @@ var inEngine = map[string][]string{
 
 	"engine/remote/bucket":         {"engine/gitprogram", "engine/gitrepo", "engine/problem"},
 	"internal/testkit/faultbucket": {"engine/remote/bucket"},
+	"internal/testkit/testlab":     {"engine", "manifest"},
 
 	"engine/account":      {"cas", "engine/settings"},
 	"engine/project":      {"cas", "engine/account", "engine/gitrepo", "engine/problem", "engine/treeio", "engine/scan", "engine/settings", "manifest"},

@@ -1,0 +1,20 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/rewind-cli/rewind/internal/testkit/testlab"
+)
+
+// lab is a project in a temporary directory, with what the tests here do with one.
+type lab struct{ *testlab.Lab }
+
+func newLab(t testing.TB) *lab {
+	t.Helper()
+	return &lab{testlab.New(t)}
+}
+
+func newLabAt(t testing.TB, base string) *lab {
+	t.Helper()
+	return &lab{testlab.NewAt(t, base)}
+}
