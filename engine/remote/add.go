@@ -162,6 +162,38 @@ func describe(ctx context.Context, b bucket.Bucket, url string) (a about, err er
 	return parseAbout(url, data)
 }
 
+// described reads the description, which is to be the one that this store knows. Errors: *GoneError where it is not there, or another remote's;
+// *BadObjectError where a part of it differs.
+func (r *Remote) described(ctx context.Context, b bucket.Bucket) (a about, err error) {
+	a, err = describe(ctx, b, r.URL)
+	switch is, key := a.ID == r.ID, a.Recipient == r.Recipient; {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !is && !key:
+		err = &GoneError{r.URL}
+	case err == nil && !is:
+		err = &BadObjectError{aboutName, "it names another remote than this store knows, and the same key"}
+	case err == nil && !key:
+		err = &BadObjectError{aboutName, "it names another key than this store knows, as where somebody has changed it"}
+	}
+	return a, err
+}
+
+// describeAgain writes what this store knows of the description, in the place of a damaged one.
+func (r *Remote) describeAgain(ctx context.Context) error {
+	b, err := r.openAs(false)
+	if err != nil {
+		return err
+	}
+	return about{Format: format, ID: r.ID, Recipient: r.Recipient}.put(ctx, b)
+}
+
+func (a about) put(ctx context.Context, b bucket.Bucket) error {
+	data, err := json.MarshalIndent(a, "", "  ")
+	if err != nil {
+		return err
+	}
+	return b.Put(ctx, aboutName, append(data, '\n'))
+}
+
 // make makes a new remote with a key of its own, which this account keeps before the remote is there.
 func (d *Added) make(ctx context.Context, b bucket.Bucket) (about, error) {
 	k, err := keyring.New()
@@ -172,12 +204,8 @@ func (d *Added) make(ctx context.Context, b bucket.Bucket) (about, error) {
 	if err := keepKeys(d.p.Env, a.ID, keyring.Keys{k}, ""); err != nil {
 		return a, err
 	}
-	data, err := json.MarshalIndent(a, "", "  ")
-	if err != nil {
-		return a, err
-	}
 	d.New, d.Key = true, &k
-	return a, b.Put(ctx, aboutName, append(data, '\n'))
+	return a, a.put(ctx, b)
 }
 
 // absolute is a URL that means the same from any directory of the project.

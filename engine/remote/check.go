@@ -31,6 +31,7 @@ type CheckedLog struct {
 	Log
 	Machine string // where its newest part was begun; "" where that was not read
 	Signed  bool   // all of it was pushed with the remote's key; false where that was not read
+	Damaged bool   // something of it could not be read, with the key at hand
 }
 
 // Check asks a remote whether it is there, and is the one that this store knows; whether its logs are whole; and what can be done to it with
@@ -90,7 +91,7 @@ func (s *survey) checked(l Log, read bool) CheckedLog {
 		if !ok {
 			return c
 		}
-		c.Signed = c.Signed && one.signed
+		c.Signed, c.Damaged = c.Signed && one.signed, c.Damaged || read && !one.read
 		if c.Machine == "" {
 			c.Machine = one.machine
 		}

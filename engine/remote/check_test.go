@@ -3,9 +3,12 @@
 package remote_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -110,6 +113,39 @@ func TestCheck(t *testing.T) {
 	var gone *remote.GoneError
 	if _, err := m.check(); !errors.As(err, &gone) {
 		t.Errorf("a remote that is gone: %v", err)
+	}
+}
+
+// TestDamagedDescription: whichever bit of the description is another one, a check says that it is damaged, or it says the same.
+func TestDamagedDescription(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	b := faultbucket.New()
+	b.Now = func() time.Time { now = now.Add(time.Second); return now }
+	defer remote.OpenAs(b)()
+	m := initialised(t, &now)
+	m.add()
+	m.pushes(1)
+	whole := b.Peek("rewind.json")
+	var said map[string]any
+	if err := json.Unmarshal(whole, &said); err != nil {
+		t.Fatal(err)
+	}
+	for i := range len(whole) * 8 {
+		body := bytes.Clone(whole)
+		body[i/8] ^= 1 << (i % 8)
+		b.Overwrite("rewind.json", body)
+		done, err := m.check()
+		var future *remote.FutureError
+		if err != nil && !errors.As(err, &future) {
+			t.Errorf("%s: %v", body, err)
+		}
+		if err != nil || len(done.Damaged) > 0 {
+			continue
+		}
+		var says map[string]any
+		if err := json.Unmarshal(bytes.ToLower(body), &says); err != nil || !reflect.DeepEqual(says, said) {
+			t.Errorf("nothing is wrong with %s", body)
+		}
 	}
 }
 

@@ -250,6 +250,9 @@ func parseAbout(url string, data []byte) (a about, err error) {
 	if err := json.Unmarshal(data, &a); err != nil {
 		return a, &BadObjectError{aboutName, "it is not readable: " + err.Error()}
 	}
+	if a.Format < 1 {
+		return a, &BadObjectError{aboutName, "it names no format"}
+	}
 	if a.Format != format {
 		return a, &FutureError{url, a.Format}
 	}

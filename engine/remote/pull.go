@@ -170,10 +170,7 @@ func (u *pulling) pull(ctx context.Context) error {
 // stillThere asks whether the place is still the remote. Error: *GoneError.
 func (u *pulling) stillThere(ctx context.Context) error {
 	u.requests++
-	a, err := describe(ctx, u.b, u.URL)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && (a.ID != u.ID || a.Recipient != u.Recipient) {
-		return &GoneError{u.URL}
-	}
+	_, err := u.described(ctx, u.b)
 	return err
 }
 

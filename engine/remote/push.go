@@ -26,6 +26,8 @@ type Pushed struct {
 	Checkpoints int   // that are there now and were not before
 	Bytes       int64 // of the objects that were sent
 	Requests    int   // to the remote
+	// Described says that the remote's description was damaged, and was written again.
+	Described bool
 	// Moved says that another copy of this store had pushed more as the same writer: this one is a new writer now.
 	Moved bool
 	// Lost says that what was pushed before was no longer in the remote, or damaged: all of the log was pushed again.
@@ -227,9 +229,10 @@ func (u *pushing) isThere(ctx context.Context) error {
 		}
 		u.done.Requests++
 	}
-	a, err := describe(ctx, u.b, u.URL)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && (a.ID != u.ID || a.Recipient != u.Recipient) {
-		return &GoneError{u.URL}
+	_, err := u.described(ctx, u.b)
+	if u.reads && errors.As(err, new(*BadObjectError)) {
+		u.done.Described = true
+		err = u.describeAgain(ctx)
 	}
 	if err == nil && (age < 0 || age >= quiet || u.check) {
 		var n int

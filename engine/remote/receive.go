@@ -81,7 +81,7 @@ func (r *reader) open(name string, sealed []byte) (o opened, err error) {
 		return o, &KeyError{Reason: name + " is sealed for a newer key of the remote, which this account does not have", For: r.keys.ring.Claims()}
 	}
 	if err != nil {
-		return o, &BadObjectError{name, "the key of the remote does not open it: " + err.Error()}
+		return o, &BadObjectError{name, "the key of the remote does not open it: it is damaged, or sealed for another key"}
 	}
 	o.name = name
 	o.head, o.bundle, err = parseObject(name, data)

@@ -91,12 +91,9 @@ func (r *Remote) Keyring(ctx context.Context, given GivenKey) (*KeyState, error)
 	if err != nil {
 		return nil, err
 	}
-	a, err := describe(ctx, b, r.URL)
+	a, err := r.described(ctx, b)
 	if err != nil {
 		return nil, err
-	}
-	if a.ID != r.ID || a.Recipient != r.Recipient {
-		return nil, &GoneError{r.URL}
 	}
 	s := &KeyState{b: b}
 	if s.unlocked, err = unlock(ctx, b, r.p.Env, a, given, r.Keys); err != nil {

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -100,11 +98,7 @@ func (r *Remote) Share(ctx context.Context, o ShareOptions) (*Shared, error) {
 		return nil, err
 	}
 	u := &sharing{Remote: r, done: &Shared{Remote: r, Talk: o.Conversation && o.Checkpoint.Transcript != nil, Requests: 1}}
-	a, err := describe(ctx, whole, r.URL)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && (a.ID != r.ID || a.Recipient != r.Recipient) {
-		return nil, &GoneError{r.URL}
-	}
-	if err != nil {
+	if _, err := r.described(ctx, whole); err != nil {
 		return nil, err
 	}
 	if u.key, err = keyring.New(); err != nil {
@@ -262,11 +256,7 @@ func (u *sharing) send(ctx context.Context, g *gathered, of about) error {
 	if err != nil {
 		return err
 	}
-	data, err := json.MarshalIndent(of, "", "  ")
-	if err != nil {
-		return err
-	}
-	return u.b.Put(ctx, aboutName, append(data, '\n'))
+	return of.put(ctx, u.b)
 }
 
 // named is an object under its name.

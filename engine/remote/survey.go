@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"time"
 
@@ -45,9 +44,9 @@ func (e *MissingPackError) Error() string {
 // name: that is *KeyError, or with keyless no error but locked.
 func (r *Remote) survey(ctx context.Context, b bucket.Bucket, keyless bool) (*survey, error) {
 	s := &survey{reader: &reader{b: b, requests: 1}, objects: map[string]bucket.Object{}, whole: map[segmentName][]string{}, known: map[string]surveyed{}, gaps: map[string]error{}}
-	a, err := describe(ctx, b, r.URL)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && a.ID != r.ID {
-		return nil, &GoneError{r.URL}
+	a, err := r.described(ctx, b)
+	if bad := (*BadObjectError)(nil); keyless && errors.As(err, &bad) { // the rest is looked at as what this store knows
+		s.damaged, a, err = append(s.damaged, bad), about{ID: r.ID, Recipient: r.Recipient}, nil
 	}
 	if err != nil {
 		return nil, err

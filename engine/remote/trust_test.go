@@ -75,8 +75,8 @@ func TestWhoHasTheKey(t *testing.T) {
 	now = now.Add(time.Hour)
 	m.write("mine", "more")
 	m.save()
-	var gone *remote.GoneError
-	if _, _, err := m.push(); !errors.As(err, &gone) {
+	var bad *remote.BadObjectError
+	if _, _, err := m.push(); !errors.As(err, &bad) {
 		t.Errorf("a push to a remote of another key: %v", err)
 	}
 	p = m.open()

@@ -31,6 +31,7 @@ type checkedLogView struct {
 	Machine string `json:"machine"`
 	Pushed  string `json:"pushed"`
 	Signed  bool   `json:"signed"`
+	Damaged bool   `json:"damaged"` // something of it could not be read
 }
 
 type credentialsView struct {
@@ -74,7 +75,7 @@ func check(ctx context.Context, c *app.Call, p *project.Project, name string, po
 func viewChecked(done *remote.Checked) checkedView {
 	return checkedView{Remote: done.Remote.Name, OK: len(done.Damaged) == 0,
 		Logs: app.Map(done.Logs, func(l remote.CheckedLog) checkedLogView {
-			return checkedLogView{l.ID, l.Machine, app.ViewTime(l.Pushed), l.Signed}
+			return checkedLogView{l.ID, l.Machine, app.ViewTime(l.Pushed), l.Signed, l.Damaged}
 		}),
 		Segments: done.Segments, Objects: done.Objects.Objects, Packs: done.Packs.Objects, Bytes: done.Objects.Bytes + done.Packs.Bytes,
 		Unneeded: viewFreed(done.Unneeded), Torn: append([]string{}, done.Torn...),
@@ -95,8 +96,12 @@ func sayChecked(c *app.Call, done *remote.Checked) {
 		if machine == "" {
 			machine = "a machine that is not known"
 		}
-		c.Out.Line("log %s  %s  %s", l.ID, app.Escape(machine), app.Ago(c.Out, l.Pushed))
-		if done.Read && !l.Signed {
+		damaged := ""
+		if l.Damaged {
+			damaged = "  damaged"
+		}
+		c.Out.Line("log %s  %s  %s%s", l.ID, app.Escape(machine), app.Ago(c.Out, l.Pushed), damaged)
+		if done.Read && !l.Signed && !l.Damaged {
 			c.Out.Warn("the log %s was pushed, in part or as a whole, without the remote's key", l.ID)
 		}
 	}

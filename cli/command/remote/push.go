@@ -64,6 +64,9 @@ func NewPush() *app.Command {
 			if c.JSON {
 				return c.Out.Document(viewPushed(r.Name, done, merged.Objects))
 			}
+			if done.Described {
+				c.Out.Summary("The description of %s was damaged, and is whole again.", r.Name)
+			}
 			if done.Moved {
 				c.Out.Warn("the log here is not the one that was pushed before: it is pushed as a log of its own, beside that one")
 			}
