@@ -10,17 +10,19 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/rewind-cli/rewind/engine/gitevents"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Filter selects rows by what they say. Its zero value selects all.
 type Filter struct {
-	Paths        []string          // paths and globs as package pathspec has them: rows whose own changes have one
-	Text         string            // in name, description, prompt, tool or its argument; see Fits
-	Since, Until time.Time         // zero: no bound
-	Sessions     map[string]bool   // session ids; nil: all
-	Agents       func(string) bool // nil: all
+	Paths        []string                     // paths and globs as package pathspec has them: rows whose own changes have one
+	Text         string                       // in name, description, prompt, tool or its argument, or in what git did; see Fits
+	GitText      func(gitevents.Event) string // how that is shown; nil: it is not searched
+	Since, Until time.Time                    // zero: no bound
+	Sessions     map[string]bool              // session ids; nil: all
+	Agents       func(string) bool            // nil: all
 }
 
 // passes reports whether a finished row is selected.
@@ -36,7 +38,12 @@ func (t *Timeline) passes(ctx context.Context, r *Row) (bool, error) {
 	case f.Agents != nil && !f.Agents(r.Agent):
 		return false, nil
 	case f.Text != "" && !r.says(f.Text):
-		return false, nil
+		if f.GitText == nil || t.matching != nil {
+			return false, nil
+		}
+		if ok, err := t.tellsGit(r); err != nil || !ok || len(f.GitSaying(r.Git())) == 0 {
+			return false, err
+		}
 	}
 	if t.matching == nil {
 		return true, nil
@@ -58,6 +65,16 @@ func (r *Row) says(text string) bool {
 		fields = append(fields, string(o.Kind), o.Verb)
 	}
 	return slices.ContainsFunc(fields, func(s string) bool { return Fits(s, text) })
+}
+
+// GitSaying are the events that have the text; none where none has.
+func (f *Filter) GitSaying(events []gitevents.Event) (list []gitevents.Event) {
+	for _, e := range events {
+		if f.Text != "" && Fits(f.GitText(e), f.Text) {
+			list = append(list, e)
+		}
+	}
+	return list
 }
 
 // Fits reports whether s contains text: whatever the case, unless text has a capital letter.

@@ -50,9 +50,9 @@ func NewList() *app.Command {
 			"\n" +
 			"MACHINE/ lists what rewind pull has fetched of another machine, as laptop/.\n" +
 			"\n" +
-			"--grep looks at prompts, descriptions, names, tools and their arguments. It ignores case\n" +
-			"unless TEXT has a capital letter. A time is an age (2h, 3d), a date, a time of day, or a\n" +
-			"date and a time. --json and --oneline have every checkpoint.\n" +
+			"--grep looks at prompts, descriptions, names, tools and their arguments, and at what git\n" +
+			"did. It ignores case unless TEXT has a capital letter. A time is an age (2h, 3d), a date,\n" +
+			"a time of day, or a date and a time. --json and --oneline have every checkpoint.\n" +
 			"\n" +
 			"--ops lists the operations instead (restores, undos, gc, …), with the numbers that\n" +
 			"rewind undo --to takes. --attempts lists the attempts at one prompt: the newest that was\n" +
@@ -74,7 +74,7 @@ func NewList() *app.Command {
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&o.all, "all", false, "no limit, rows without changes, and all safety checkpoints that restores took")
 			f.StringArrayVar(&o.paths, "path", nil, "only what changed path or glob `P`; may be repeated")
-			f.StringVar(&o.grep, "grep", "", "only what has `TEXT` in its prompt, description, name or tool call")
+			f.StringVar(&o.grep, "grep", "", "only what has `TEXT` in its prompt, description, name or tool\ncall, or in what git did")
 			f.StringVar(&o.since, "since", "", "only from time `T` on")
 			f.StringVar(&o.until, "until", "", "only up to time `T`")
 			f.StringVar(&o.agent, "agent", "", "only of agent `A`, by the beginning of its name")
@@ -136,7 +136,7 @@ func runList(ctx context.Context, c *app.Call, o listFlags) error {
 	}
 	all := c.JSON || o.oneline // they promise every checkpoint
 	options := timeline.Options{Folded: all || o.all, Safety: o.all, Only: all, Filter: filter}
-	l := &listing{c: c, p: p, filtered: o.filtered(c), ofPaths: len(o.paths) > 0}
+	l := &listing{c: c, p: p, filtered: o.filtered(c), filter: filter, ofPaths: len(o.paths) > 0}
 	if !o.oneline && p.Of() == "" {
 		l.present, l.unseen = rows.Look(ctx, p)
 		if err := ctx.Err(); err != nil {
@@ -241,7 +241,8 @@ func (o *listFlags) filter(c *app.Call) (f timeline.Filter, err error) {
 	if !f.Until.IsZero() && f.Until.Before(f.Since) {
 		return f, app.Usagef("--until %s is before --since %s", o.until, o.since)
 	}
-	if f.Text = o.grep; o.agent != "" {
+	f.Text, f.GitText = o.grep, rows.GitText
+	if o.agent != "" {
 		f.Agents = func(agent string) bool {
 			return len(agent) >= len(o.agent) && strings.EqualFold(agent[:len(o.agent)], o.agent)
 		}
@@ -261,6 +262,7 @@ type listing struct {
 	present     *timeline.Present // nil: the tree was not looked at
 	unseen      string            // why
 	filtered    bool
+	filter      timeline.Filter
 	gitRows     int  // rows of which it was said what git did
 	ofPaths     bool // only what changed some paths: what git did is left out
 	rows        []*timeline.Row
@@ -391,6 +393,9 @@ func (l *listing) gitCells(git *timeline.Git, r *timeline.Row) (lines [][]string
 	events, err := git.Of(r)
 	if len(events) > 0 {
 		l.gitRows++
+	}
+	if found := l.filter.GitSaying(events); len(found) > 0 {
+		events = found
 	}
 	for _, line := range rows.GitLines(events) {
 		age := ""
