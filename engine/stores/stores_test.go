@@ -199,8 +199,7 @@ func TestRemovalOfWhatChangedMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	back := *gone
-	back.Root = filepath.Join(filepath.Dir(gone.Root), "away")
+	back := &lab{gone.In(filepath.Join(filepath.Dir(gone.Root), "away"))}
 	back.move("gone") // it is alive again
 	var refused *project.RefusedError
 	if err := r.Apply(t.Context(), 0); !errors.As(err, &refused) {
