@@ -183,16 +183,19 @@ func (h *heldObjects) candidates() map[string]bool {
 	return ids
 }
 
-// mentionedBy gives the objects that states name, and the git directories that are still there.
+// mentionedBy gives the objects that states name, and those of their git directories that are still there and the project's: a
+// store can come from anywhere, and says itself where its repositories are.
 func mentionedBy(p *project.Project, states []oid.ID) (mentioned map[string]bool, gitDirs []string, err error) {
 	mentioned = map[string]bool{}
+	around, _ := gitrepo.Find(p.Root())
 	for _, id := range states {
 		list, _, err := gitstate.LoadAll(gitstate.InStore(p), id, p.Root())
 		for _, s := range list {
 			if err == nil {
 				err = s.Mentions(mentioned)
 			}
-			if gitrepo.IsGitDir(s.Common) && !slices.Contains(gitDirs, s.Common) {
+			ours := s.Common == around.CommonDir || gitstate.Below(p.Root(), around.CommonDir, s.Common)
+			if ours && gitrepo.IsGitDir(s.Common) && !slices.Contains(gitDirs, s.Common) {
 				gitDirs = append(gitDirs, s.Common)
 			}
 		}
