@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 )
 
@@ -149,7 +150,7 @@ func (r *Remote) noteOutcome(err error) error {
 	if err == nil {
 		return account.RemoveIfThere(filepath.Join(r.dir, failedName))
 	}
-	f := Failure{Time: r.p.Env.Time(), Error: err.Error(), Count: 1}
+	f := Failure{Time: r.p.Env.Time(), Error: problem.Text(err), Count: 1}
 	if was := r.Failure(); was != nil {
 		f.Count += was.Count
 	}

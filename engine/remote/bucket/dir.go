@@ -237,6 +237,9 @@ func (d *dir) failed(op, name string, err error) error {
 		return dirError(d.path, fmt.Errorf("%s %s: %w", op, name, err))
 	case errors.Is(err, syscall.EROFS):
 		return &DeniedError{d.path, "Make the file system of the directory writable.", fmt.Errorf("%s %s: %w", op, name, err)}
+	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):
+		first, _, _ := strings.Cut(name, "/")
+		return &DeniedError{d.path, "Something else is in the place of the directory " + first + ": move it away.", fmt.Errorf("%s %s: %w", op, name, err)}
 	case problem.NoSpace(err):
 		return &DeniedError{d.path, "Free some space there.", fmt.Errorf("%s %s: there is no space left", op, name)}
 	}
