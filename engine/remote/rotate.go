@@ -152,25 +152,25 @@ type NoPersonError struct {
 
 func (e *NoPersonError) Error() string { return "the key of the remote is not sealed for " + e.Text }
 
-// RemovePerson has the next rotation leave a person out. Whoever had the key keeps it. deleted is false where the place does not let its objects be
-// deleted. Errors: *NoPersonError, and as Keyring.
-func (r *Remote) RemovePerson(ctx context.Context, text string) (deleted bool, err error) {
+// RemovePerson has the next rotation leave those out whom a public key, or the comment of one, names, and says who that is. Whoever had the key keeps
+// it. deleted is false where the place does not let its objects be deleted. Errors: *NoPersonError, and as Keyring.
+func (r *Remote) RemovePerson(ctx context.Context, text string) (gone []string, deleted bool, err error) {
 	s, err := r.Keyring(ctx, GivenKey{})
 	if err == nil {
 		err = s.newest()
 	}
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
-	n, names, err := s.ring.Not(s.Current(), s.Epoch(), text)
+	n, gone, names, err := s.ring.Not(s.Current(), s.Epoch(), text)
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
 	if len(names) == 0 {
-		return false, &NoPersonError{text, s.People}
+		return nil, false, &NoPersonError{text, s.People}
 	}
 	if err := s.b.Put(ctx, n.Name, n.Data); err != nil {
-		return false, err
+		return nil, false, err
 	}
 	deleted = true
 	for _, name := range names {
@@ -180,10 +180,10 @@ func (r *Remote) RemovePerson(ctx context.Context, text string) (deleted bool, e
 		case errors.As(err, &denied):
 			deleted = false
 		case err != nil:
-			return false, err
+			return nil, false, err
 		}
 	}
-	return deleted, nil
+	return gone, deleted, nil
 }
 
 // RotateOptions are those of Rotate.

@@ -187,10 +187,7 @@ type peopleView struct {
 func addPeople(ctx context.Context, c *app.Call, r *remote.Remote, args []string, k keyFlags) error {
 	var people []keyring.Person
 	for _, text := range args {
-		if data, err := os.ReadFile(inDir(c, text)); err == nil {
-			text = string(data)
-		}
-		some, err := keyring.ParsePeople(text)
+		some, err := readPeople(c, text)
 		if err != nil {
 			return &app.UsageError{Msg: err.Error(), Hint: "give a public key, or a file of these, such as ~/.ssh/id_ed25519.pub"}
 		}
@@ -224,19 +221,34 @@ func addPeople(ctx context.Context, c *app.Call, r *remote.Remote, args []string
 	return nil
 }
 
+// readPeople reads an argument that names public keys: one, or a file of these.
+func readPeople(c *app.Call, text string) ([]keyring.Person, error) {
+	if data, err := os.ReadFile(inDir(c, text)); err == nil {
+		text = string(data)
+	}
+	return keyring.ParsePeople(text)
+}
+
 func removePeople(ctx context.Context, c *app.Call, r *remote.Remote, args []string) error {
 	v := peopleView{r.Name, []string{}, []string{}}
+	var texts []string
 	for _, text := range args {
-		if data, err := os.ReadFile(inDir(c, text)); err == nil {
-			text = strings.TrimSpace(string(data))
+		some, err := readPeople(c, text)
+		if err != nil { // it is a comment, or the passphrase
+			some = []keyring.Person{{Text: text}}
 		}
-		deleted, err := r.RemovePerson(ctx, text)
+		texts = append(texts, app.Map(some, func(p keyring.Person) string { return p.Text })...)
+	}
+	for _, text := range texts {
+		gone, deleted, err := r.RemovePerson(ctx, text)
 		if err != nil {
 			return err
 		}
-		v.Removed = append(v.Removed, text)
+		v.Removed = append(v.Removed, gone...)
 		if !c.JSON {
-			c.Out.Summary("The next key of %s is not sealed for %s.", r.Name, app.Escape(keyring.Short(text)))
+			for _, of := range gone {
+				c.Out.Summary("The next key of %s is not sealed for %s.", r.Name, app.Escape(keyring.Short(of)))
+			}
 		}
 		if !deleted {
 			c.Out.Warn("the remote does not let its objects be deleted: with that key, the one of now can still be opened")

@@ -75,6 +75,12 @@ func WithPassphrase(text string) (Person, error) {
 // Same reports whether two lines name the same public key: comments do not count.
 func Same(a, b string) bool { return bare(a) == bare(b) }
 
+// Names reports whether a text names a public key: it is the same one, or the comment of it.
+func Names(text, line string) bool {
+	f := strings.Fields(line)
+	return Same(text, line) || len(f) > 2 && strings.HasPrefix(line, "ssh-") && strings.Join(f[2:], " ") == strings.TrimSpace(text)
+}
+
 func bare(line string) string {
 	if f := strings.Fields(line); len(f) > 2 && strings.HasPrefix(line, "ssh-") {
 		return f[0] + " " + f[1]

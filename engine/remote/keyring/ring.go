@@ -145,15 +145,15 @@ func (r *Ring) For(k Key, epoch int, p Person) (Made, error) {
 	return r.make(object{head: head{Kind: kindFor, Epoch: epoch, Recipient: k.Recipient(), For: p.Text}, sealed: sealed}, k)
 }
 
-// Not takes a person away. ok is false where the key was not sealed for him; names are the objects that could be deleted.
-func (r *Ring) Not(k Key, epoch int, text string) (n Made, names []string, err error) {
+// Not takes those away whom a text names; gone is who they are, and names the objects that could be deleted.
+func (r *Ring) Not(k Key, epoch int, text string) (n Made, gone, names []string, err error) {
 	for _, p := range r.People(k) {
-		if Same(p.For, text) {
-			names = append(names, p.name)
+		if Names(text, p.For) {
+			gone, names = append(gone, p.For), append(names, p.name)
 		}
 	}
 	n, err = r.make(object{head: head{Kind: kindNot, Epoch: epoch, Recipient: k.Recipient(), Not: names}}, k)
-	return n, names, err
+	return n, gone, names, err
 }
 
 // Next has a new key follow the newest of a chain.
