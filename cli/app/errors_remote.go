@@ -34,6 +34,9 @@ func explainRemote(err error, f *Failure) bool {
 		}
 	case errors.As(err, &log):
 		f.Code, f.Hint = ExitNotFound, "its logs:"
+		if len(log.Have) == 0 {
+			f.Hint = "nothing was pushed to it: rewind push"
+		}
 		for _, l := range log.Have {
 			f.Hint += " " + l.ID
 		}

@@ -125,6 +125,11 @@ func (u *pulling) pull(ctx context.Context) error {
 	}
 	u.at = list(listing)
 	u.done.Torn = u.at.torn
+	if u.o.Log != "" {
+		if _, err := u.named(ctx, u.o.Log); err != nil {
+			return err
+		}
+	}
 	if err := u.findOwn(); err != nil {
 		return err
 	}
