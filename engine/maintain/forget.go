@@ -63,6 +63,10 @@ type Forgotten struct {
 	Pulled []string
 	// Remotes are the names of those to which something was pushed before: nothing is removed there.
 	Remotes []string
+	// Shares are those that this store knows of, and that may hold it.
+	Shares []remote.KnownShare
+
+	kept map[string]bool // ids of checkpoints of which nothing was taken: they only say at most that they know nothing of it
 }
 
 // LivesOn is a path with content that was also under a forgotten one.
@@ -117,7 +121,7 @@ const forgetWait = 5 * time.Second
 // forget amends the log under the locks that keep saves, restores and sweeps
 // out, and then sweeps.
 func forget(ctx context.Context, p *project.Project, dryRun bool, begin func(*commit.Tx, *LogState) (amender, error)) (*Forgotten, error) {
-	result := &Forgotten{DryRun: dryRun}
+	result := &Forgotten{DryRun: dryRun, kept: map[string]bool{}}
 	if !dryRun {
 		unlock, err := forgetting(ctx, p)
 		if err != nil {
@@ -248,6 +252,12 @@ func (f *Forgotten) purge(ctx context.Context, p *project.Project, o GCOptions) 
 	if f.Remotes, err = remote.Holding(p); err != nil {
 		return err
 	}
+	if f.Shares, err = remote.KnownShares(p); err != nil {
+		return err
+	}
+	f.Shares = slices.DeleteFunc(f.Shares, func(s remote.KnownShare) bool {
+		return f.kept[s.Checkpoint] || f.Checkpoint != manifest.CheckpointID{} && f.Checkpoint.String() != s.Checkpoint
+	})
 	f.Elsewhere, err = p.Store.Elsewhere()
 	return p.Classify(err)
 }
@@ -324,6 +334,7 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 		if count != nil {
 			count(i, len(said.Checkpoints))
 		}
+		was := c
 		changed, err := a.checkpoint(ctx, &c)
 		if err != nil {
 			return fmt.Errorf("checkpoint %s: %w", c.ID, err)
@@ -331,6 +342,9 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 		if changed {
 			record.Records = append(record.Records, manifest.Sequenced{Seq: c.Seq, Record: manifest.Record{Checkpoint: &c}})
 			result.Checkpoints++
+		}
+		if was.Coverage = c.Coverage; c == was {
+			result.kept[c.ID.String()] = true
 		}
 	}
 	if count != nil {

@@ -154,9 +154,7 @@ func readAll(p *project.Project) (all map[string]Config, err error) {
 
 // change changes that, one process at a time. The mirror gets a copy, so that a store that was deleted comes back with its remotes.
 func change(ctx context.Context, p *project.Project, f func(all map[string]Config)) error {
-	ctx, cancel := p.Wait(ctx)
-	defer cancel()
-	lock, err := account.LockFile(ctx, filepath.Join(p.StoreDir(), account.LockName, account.RemotesName), account.RemotesName, true)
+	lock, err := lockRemotes(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -172,6 +170,13 @@ func change(ctx context.Context, p *project.Project, f func(all map[string]Confi
 	}
 	p.RefreshMirror()
 	return err
+}
+
+// lockRemotes takes the lock under which one process at a time changes what the store knows of its remotes. Error: *account.BusyError.
+func lockRemotes(ctx context.Context, p *project.Project) (*account.FileLock, error) {
+	ctx, cancel := p.Wait(ctx)
+	defer cancel()
+	return account.LockFile(ctx, filepath.Join(p.StoreDir(), account.LockName, account.RemotesName), account.RemotesName, true)
 }
 
 // Find is the remote of a name; "" is the only one, or the one that is called origin. Error: *NoRemoteError.

@@ -1,12 +1,9 @@
 package remote
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,34 +36,6 @@ type Shared struct {
 	Talk     bool        // the conversation is in it
 	Bytes    int64
 	Requests int
-}
-
-// Share is a checkpoint that was shared.
-type Share struct {
-	ID      string
-	Whole   bool // it can be cloned
-	Objects int
-	Bytes   int64
-	// What whoever shared it noted. All are empty where this account cannot read that.
-	Note
-}
-
-// Note is what the remote's own key opens of a share.
-type Note struct {
-	Checkpoint string    `json:"checkpoint"` // its id
-	Label      string    `json:"label"`
-	Machine    string    `json:"machine"` // where it was shared
-	Time       time.Time `json:"time"`
-}
-
-// NoShareError: the remote has no share of such an id, or several.
-type NoShareError struct {
-	ID   string
-	Have []string
-}
-
-func (e *NoShareError) Error() string {
-	return fmt.Sprintf("the remote has no share %q, or several that begin so", e.ID)
 }
 
 // ShareError: an address is that of a share, to which nothing is pushed.
@@ -127,6 +96,9 @@ func (r *Remote) Share(ctx context.Context, o ShareOptions) (*Shared, error) {
 			return nil
 		}
 		noted = true
+		if err := r.noteShares(ctx, func(known map[string]string) { known[u.done.ID] = o.Checkpoint.ID.String() }); err != nil {
+			return err
+		}
 		return r.putNote(ctx, whole, u.done.ID, o)
 	}
 	if err = u.send(ctx, g, of); err != nil {
@@ -281,93 +253,4 @@ func (u *sharing) put(ctx context.Context, n named) error {
 	u.done.Requests++
 	u.done.Bytes += int64(len(n.sealed))
 	return u.b.Put(ctx, n.name, n.sealed)
-}
-
-// Shares lists what was shared, the newest first. Errors: those of package bucket.
-func (r *Remote) Shares(ctx context.Context) ([]Share, error) {
-	whole, err := r.bucket()
-	if err != nil {
-		return nil, err
-	}
-	ids, err := shareIDs(ctx, whole)
-	if err != nil {
-		return nil, err
-	}
-	keys, _ := r.known() // without them the notes are not read
-	all := make([]Share, 0, len(ids))
-	for _, id := range ids {
-		s := Share{ID: id}
-		objects, err := bucket.Below(whole, shares+id).List(ctx, "")
-		if err != nil {
-			return nil, err
-		}
-		for _, o := range objects {
-			s.Whole = s.Whole || o.Name == aboutName
-			s.Objects++
-			s.Bytes += o.Size
-		}
-		if sealed, err := whole.Get(ctx, shares+id+"/"+noteName, maxNote); err == nil && len(keys.Chain.Keys) > 0 {
-			if data, _, err := keys.Open(sealed); err == nil {
-				_ = json.Unmarshal(data, &s.Note) // anybody can have put something else there
-			}
-		} else if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		all = append(all, s)
-	}
-	slices.SortFunc(all, func(a, b Share) int { return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.ID, b.ID)) })
-	return all, nil
-}
-
-// shareIDs are the ids that a listing shows.
-func shareIDs(ctx context.Context, whole bucket.Bucket) (ids []string, err error) {
-	listing, err := whole.List(ctx, shares)
-	for _, o := range listing {
-		id, _, _ := strings.Cut(strings.TrimPrefix(o.Name, shares), "/")
-		if writerID(id).valid() && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	return ids, err
-}
-
-// RemoveShare removes a share, which the beginning of its id names, and says what was there. Who has cloned it keeps the clone. Errors: *NoShareError, those of package bucket.
-func (r *Remote) RemoveShare(ctx context.Context, id string) (removed Share, err error) {
-	whole, err := r.bucket()
-	if err != nil {
-		return removed, err
-	}
-	ids, err := shareIDs(ctx, whole)
-	if err != nil {
-		return removed, err
-	}
-	meant := slices.DeleteFunc(slices.Clone(ids), func(s string) bool { return id == "" || !strings.HasPrefix(s, id) })
-	if len(meant) != 1 {
-		return removed, &NoShareError{id, ids}
-	}
-	return r.removeShare(ctx, whole, meant[0])
-}
-
-// removeShare removes the description first, so that nobody clones what is only half there, and the note last.
-func (r *Remote) removeShare(ctx context.Context, whole bucket.Bucket, id string) (s Share, err error) {
-	s.ID = id
-	b := bucket.Below(whole, shares+id)
-	if err := b.Delete(ctx, aboutName); err != nil {
-		return s, err
-	}
-	objects, err := b.List(ctx, "")
-	if err != nil {
-		return s, err
-	}
-	for _, o := range objects {
-		s.Objects++
-		s.Bytes += o.Size
-		if o.Name == noteName {
-			continue
-		}
-		if err := b.Delete(ctx, o.Name); err != nil {
-			return s, err
-		}
-	}
-	return s, whole.Delete(ctx, shares+id+"/"+noteName)
 }

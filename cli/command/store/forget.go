@@ -300,6 +300,12 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 		for _, name := range done.Remotes {
 			c.Out.Hint("rewind remote key rotate %s --rewrite pushes what is left for a new key; then rewind remote gc %s --log ID, with the ID that it prints, deletes what was pushed before", name, name)
 		}
+		app.WarnEach(c.Out, done.Shares, app.InJSON, func(s remote.KnownShare) string {
+			return "the share " + s.ID + " in " + s.Remote + " may contain it, for whoever has its line"
+		})
+		for _, s := range done.Shares {
+			c.Out.Hint("%s removes it; who has cloned it keeps the clone", nextOfShare(s))
+		}
 		app.WarnEach(c.Out, done.Strays, app.InJSON, func(path string) string { return "not the store's own, and not searched: " + app.Escape(path) })
 	}
 	suspects := slices.DeleteFunc(slices.Clone(done.Others), func(s stores.Relative) bool { return !s.Suspect })
@@ -328,12 +334,18 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 			}
 			return &app.PartlyError{Err: errors.New("it is gone from this store, but not from files that are linked elsewhere")}
 		}
-		if len(suspects) == 0 && len(done.Remotes) > 0 && (done.Found() || len(done.Pulled) > 0) {
+		remotes := slices.Clone(done.Remotes)
+		for _, s := range done.Shares {
+			if !slices.Contains(remotes, s.Remote) {
+				remotes = append(remotes, s.Remote)
+			}
+		}
+		if len(suspects) == 0 && len(remotes) > 0 && (done.Found() || len(done.Pulled) > 0) {
 			text := "it is gone from this store, but %s may have it, from an earlier push"
 			if !done.Found() { // the machines whose pulled checkpoints were dropped may have pushed it
 				text = "no checkpoint of this store contains it, but %s may have it, from another machine"
 			}
-			return &app.PartlyError{Err: app.Hinted(fmt.Errorf(text, strings.Join(done.Remotes, ", ")),
+			return &app.PartlyError{Err: app.Hinted(fmt.Errorf(text, strings.Join(remotes, ", ")),
 				"change a secret that was pushed; or delete the remote's objects, then: rewind remote remove, and add it again")}
 		}
 		if len(suspects) == 0 {
@@ -395,6 +407,7 @@ type forgotView struct {
 	Left        []app.PathView   `json:"left"`             // temporary files in the project of a restore that was killed, which may contain a part of it
 	Pulled      []string         `json:"pulled"`           // machines of which what was pulled was dropped, since it may contain it
 	Remotes     []string         `json:"remotes"`          // to which something was pushed before, and which may contain it
+	Shares      []knownShareView `json:"shares"`           // that may contain it
 	Forks       []string         `json:"forks"`            // of those in still, conversations that a restore created
 	Mentions    int              `json:"mentions"`         // entries of conversations that name a path, or have a value from its file
 	Missed      int              `json:"not_searched"`     // versions of files that conversations were not searched for
@@ -412,6 +425,16 @@ type otherStoreView struct {
 	May   bool   `json:"may_contain"` // it was looked into, and may contain it
 }
 
+// knownShareView is a share that may contain it.
+type knownShareView struct {
+	remote.KnownShare
+	Next string `json:"next"` // the command that removes it
+}
+
+func nextOfShare(s remote.KnownShare) string {
+	return "rewind share --remote " + s.Remote + " --remove " + s.ID
+}
+
 type livesOnView struct {
 	app.PathView
 	Checkpoints int `json:"checkpoints"`
@@ -421,7 +444,9 @@ func viewForgotten(done *maintain.Forgotten) forgotView {
 	return forgotView{
 		Paths: app.ViewPaths(done.Paths), Checkpoints: done.Checkpoints, Freed: done.Freed, Pending: done.Pending != "", Present: app.ViewPaths(done.Present),
 		Texts: done.Texts, Still: notNil(done.Still), Elsewhere: done.Elsewhere, Copies: notNil(done.Copies), Strays: app.ViewPaths(done.Strays),
-		Left: app.ViewPaths(done.Left), Forks: notNil(done.Forks), Remotes: notNil(done.Remotes), Pulled: notNil(done.Pulled), Mentions: done.Mentions, Missed: done.Missed, Checkpoint: rows.ViewID(done.Checkpoint),
+		Left: app.ViewPaths(done.Left), Forks: notNil(done.Forks), Remotes: notNil(done.Remotes),
+		Shares: app.Map(done.Shares, func(s remote.KnownShare) knownShareView { return knownShareView{s, nextOfShare(s)} }),
+		Pulled: notNil(done.Pulled), Mentions: done.Mentions, Missed: done.Missed, Checkpoint: rows.ViewID(done.Checkpoint),
 		Shared: done.Shared, DryRun: done.DryRun,
 		LivesOn: app.Map(done.LivesOn, func(l maintain.LivesOn) livesOnView { return livesOnView{app.ViewPath(l.Path), l.Checkpoints} }),
 		Unread:  app.Map(done.Unread, func(k manifest.Checkpoint) string { return k.ID.String() }),
