@@ -100,7 +100,7 @@ var inEngine = map[string][]string{
 	"engine/reach":  {"cas", "engine/conversation", "engine/project", "engine/transcript", "manifest"},
 	"engine/maintain": {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/gitprogram", "engine/gitrepo", "engine/gitstate", "engine/notice", "engine/pathspec", "engine/problem", "engine/project", "engine/reach", "engine/remote", "engine/rootfs", "engine/rules", "engine/treeio",
 		"engine/scan", "engine/settings", "engine/stores", "engine/transcript", "engine/window", "manifest"},
-	"engine/remote":      {"cas", "engine/account", "engine/gitrepo", "engine/project", "engine/reach", "engine/remote/bucket", "engine/stores", "manifest"},
+	"engine/remote":      {"cas", "engine/account", "engine/gitrepo", "engine/problem", "engine/project", "engine/reach", "engine/remote/bucket", "engine/stores", "manifest"},
 	"engine/attribution": {"cas", "engine/project", "engine/transcript", "engine/window", "manifest"},
 	"engine/attempts":    {"cas", "engine/conversation", "engine/project", "engine/transcript", "manifest"},
 	"engine/gitevents":   {"engine/account", "cas", "engine/gitrepo", "engine/gitstate", "manifest"},
