@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/gitstate"
 )
@@ -22,7 +23,8 @@ func (r *Reader) others(a, b Point, was, is *gitstate.State) (groups [][]Event, 
 	if err != nil {
 		return nil, err
 	}
-	names := maps.Clone(before)
+	names := map[string]oid.ID{}
+	maps.Copy(names, before)
 	maps.Copy(names, after)
 	for name := range names {
 		if before[name] == after[name] {

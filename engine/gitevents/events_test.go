@@ -143,6 +143,7 @@ func TestEvents(t *testing.T) {
 			[]string{"created 1 refs/tags/v1", "mods/lib: switch 0 from main to topic new", "mods/lib: commit 1 refs/heads/topic: work"}},
 		{"nested", "git init -q -b main in; git -C in commit -q --allow-empty -m in; git -C in branch topic", "git -C in branch -q -D topic; git init -q b",
 			[]string{"b: git-created 0", "in: deleted 1 refs/heads/topic"}},
+		{"nested is new", "", "git init -q -b main in", []string{"in: git-created 0"}},
 		{"nested is gone", "git init -q -b main in; git -C in commit -q --allow-empty -m in", "rm -rf in/.git", []string{"in: git-removed 0"}},
 		{"nested alone", "rm -rf .git; git init -q -b main in; git -C in commit -q --allow-empty -m one", "git -C in commit -q --allow-empty -m in", []string{"in: commit 1 refs/heads/main: in"}},
 		{"nested alone is gone", "rm -rf .git; git init -q -b main in", "rm -rf in/.git", []string{"in: git-removed 0"}},
