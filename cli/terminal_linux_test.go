@@ -296,6 +296,32 @@ func TestTerminalRestoreAsks(t *testing.T) {
 	}
 }
 
+// TestTerminalRescue: at a terminal, the list of what can be brought back asks for a number.
+func TestTerminalRescue(t *testing.T) {
+	x := newTerminal(t)
+	x.write("a.txt", "one\n")
+	x.mustRun("init")
+	project := x.dir
+	x.dir = filepath.Dir(project)
+	for _, answer := range []string{"\n", "7\n", "1\n"} {
+		if err := os.RemoveAll(project); err != nil {
+			t.Fatal(err)
+		}
+		cmd := x.start("rescue")
+		x.expect("Bring one back? Its number, or Enter for none: ")
+		x.send(answer)
+		if code := x.wait(cmd); code != 0 {
+			t.Fatalf("%q: exit code %d: %s", answer, code, x.take())
+		}
+		if _, err := os.Lstat(filepath.Join(project, "a.txt")); (err == nil) != (answer == "1\n") {
+			t.Errorf("after %q: %v\n%s", answer, err, x.take())
+		}
+	}
+	if screen := x.mustRun("rescue"); strings.Contains(screen, "Bring one back?") {
+		t.Errorf("there is nothing to ask for: %s", screen)
+	}
+}
+
 func TestTerminalPicker(t *testing.T) {
 	x := newTerminal(t)
 	x.write("a.txt", "one\n")

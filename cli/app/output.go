@@ -349,16 +349,23 @@ func (o *Output) choose(question string, lines []string) (int, error) {
 	for i, l := range lines {
 		fmt.Fprintf(o.Stderr, "%3d  %s\n", i+1, Escape(l))
 	}
-	fmt.Fprintf(o.Stderr, "Choose a number: ")
+	return o.AskNumber("Choose a number: ", len(lines))
+}
+
+// AskNumber has a person pick one of n things that were listed, by its number; -1 for none.
+func (o *Output) AskNumber(question string, n int) (int, error) {
+	o.EndProgress()
+	o.Buf.Flush()
+	fmt.Fprint(o.Stderr, question)
 	line, err := o.readLine()
 	if err != nil && err != io.EOF {
 		return -1, err
 	}
-	n, err := strconv.Atoi(strings.TrimSpace(line))
-	if err != nil || n < 1 || n > len(lines) {
+	picked, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil || picked < 1 || picked > n {
 		return -1, nil
 	}
-	return n - 1, nil
+	return picked - 1, nil
 }
 
 // Quote puts a word of the person's into a message.

@@ -39,8 +39,8 @@ func NewForget() *app.Command {
 			"code 3), and rewind status says so until then. Without a terminal, --yes is required.\n" +
 			"Other stores of this account with the same origin (copies of the project, or what it was\n" +
 			"copied from, even if deleted), or with a conversation of the same session, are listed if\n" +
-			"they may still hold it, with the command to run (exit code 3). What export and checkout\n" +
-			"wrote is not searched.\n" +
+			"they may still hold it, with the command to run (exit code 3). The stores of other\n" +
+			"projects, and what export and checkout wrote, are not searched.\n" +
 			"--text redacts a text in the stored conversations: transcripts, tool output, prompts,\n" +
 			"descriptions. Names of checkpoints and of branches that contain it are removed; such a\n" +
 			"checkpoint is pinned instead. The text is literal, or a regular expression with --regexp.\n" +

@@ -31,7 +31,8 @@ func NewRescue() *app.Command {
 			"entries. With a number, or the beginning of a store's id, it brings one back: the files\n" +
 			"of its newest checkpoint, git's own state (branches, stash, index) and the store with\n" +
 			"all checkpoints. They go where the project was, or into DIR, which must be empty or not\n" +
-			"there. It needs no project and works from anywhere.",
+			"there. It needs no project and works from anywhere. At a terminal, the list asks for a\n" +
+			"number.",
 		Examples: []app.Example{
 			{Line: "rewind rescue", Does: "what can be brought back"},
 			{Line: "rewind rescue 1", Does: "the one that was saved to last, where it was"},
@@ -46,7 +47,14 @@ func NewRescue() *app.Command {
 				return err
 			}
 			if len(c.Args) == 0 {
-				return listLost(ctx, c, lost)
+				if err := listLost(ctx, c, lost); err != nil || c.JSON || len(lost) == 0 || !c.Out.Interactive() {
+					return err
+				}
+				n, err := c.Out.AskNumber("Bring one back? Its number, or Enter for none: ", len(lost))
+				if err != nil || n < 0 {
+					return err
+				}
+				c.Args = []string{strconv.Itoa(n + 1)}
 			}
 			return runRescue(ctx, c, lost)
 		},
