@@ -22,6 +22,7 @@ type RestoreVerb struct {
 	TakesSteps      bool   // a number, how many
 	TakesTo         bool   // --to, an operation's number
 	TakesGit        bool   // --git and --git-only
+	Forward         bool   // git's own state goes along where the undo took it along; --git asks for nothing more
 	Done            string // "Restored%p to %s.", %p: the part of it, if it was only that
 	Would           string // on a dry run
 	of              string // instead of done, where one operation was taken back or done again, %v: "Undid the %v: %a as before it.", %a: files are
@@ -89,6 +90,7 @@ var (
 	}
 	RedoVerb = RestoreVerb{
 		TakesSteps: true,
+		Forward:    true,
 		Done:       "Redone: back at %s.",
 		Would:      "Would redo: back to %s.",
 		of:         "Redid the %v: %a as after it.",

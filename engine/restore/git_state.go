@@ -14,9 +14,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/gitrepo"
 	"github.com/rewind-cli/rewind/engine/gitrestore"
 	"github.com/rewind-cli/rewind/engine/gitstate"
-	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/project"
-	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -296,82 +294,4 @@ func (r *Run) gitLines() []gitrestore.Line {
 		return nil
 	}
 	return r.git.lines
-}
-
-// undoWithGit is the step of an undo that brings git's own state back, too: to the newest checkpoint of which that, or the
-// files, differ, or to what an operation has left since.
-func (r *Run) undoWithGit() (*treeio.Plan, error) {
-	ops, err := oplog.Operations(r.Ctx, r.Project, 0)
-	if err != nil {
-		return nil, err
-	}
-	below, err := r.undoneTo(ops)
-	if err != nil {
-		return nil, err
-	}
-	c, err := r.otherGit(!r.Options.GitOnly, below)
-	if err != nil {
-		return nil, err
-	}
-	if below != 0 {
-		ops = nil
-	}
-	for _, op := range ops {
-		if c != nil && op.Seq < c.Seq {
-			break
-		}
-		if op.GitAfter.IsZero() || !r.Scan.Git().IsZero() && !gitstate.Differ(r.Tx, op.GitAfter, r.Scan.Git()) {
-			continue
-		}
-		if err := r.reportTarget(op); err != nil {
-			return nil, err
-		}
-		plan, err := r.planTree(r.target, op.After)
-		if err != nil {
-			return nil, err
-		}
-		return plan, r.prepareGit(op.GitAfter)
-	}
-	if c == nil {
-		return nil, &project.NothingError{What: UndoVerb, Next: "no checkpoint has another state of git: rewind list shows what there is"}
-	}
-	return r.planTo(*c)
-}
-
-// undoneTo is the sequence number of the checkpoint that the last operation, an undo with git, went to, if git's own state is
-// still as it left that; else 0. The next undo goes further back from there.
-func (r *Run) undoneTo(ops []manifest.Operation) (uint64, error) {
-	if len(ops) == 0 || r.Scan.Git().IsZero() || ops[0].Kind != manifest.OpUndo || ops[0].GitAfter.IsZero() || gitstate.Differ(r.Tx, ops[0].GitAfter, r.Scan.Git()) {
-		return 0, nil
-	}
-	var seq uint64
-	err := r.Look(r.Ctx, func(db *manifest.DB) error {
-		c, ok, err := db.ByID(ops[0].Checkpoint)
-		if ok {
-			seq = c.Seq
-		}
-		return err
-	})
-	return seq, err
-}
-
-// otherGit is the newest checkpoint of which git's own state, or with files those, differ; nil for none. With below, it is an
-// earlier one than that sequence number, and none that an operation took before it began.
-func (r *Run) otherGit(files bool, below uint64) (*manifest.Checkpoint, error) {
-	now := r.Scan.Git()
-	return r.NewestInLog(r.Ctx, 0, func(c *manifest.Checkpoint) bool {
-		if below != 0 && (c.Seq >= below || c.Kind == manifest.Safety) {
-			return false
-		}
-		return !c.Git.IsZero() && (now.IsZero() || gitstate.Differ(r.Tx, c.Git, now) || files && c.Root != r.Now)
-	})
-}
-
-// gitInstead is what to do where no file differs, and git's own state does; "" where that does not either.
-func (r *Run) gitInstead() string {
-	c, err := r.otherGit(false, 0)
-	if err != nil || c == nil {
-		return ""
-	}
-	return "no file differs, but git's own state does: rewind undo --git --dry-run shows what would return"
 }

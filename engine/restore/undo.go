@@ -58,7 +58,7 @@ func Undo(ctx context.Context, p *project.Project, o Options) (*Restored, error)
 			case err != nil:
 				return nil, err
 			case s == nil && len(steps) == 0:
-				return nil, &project.NothingError{What: UndoVerb, Next: cmp.Or(r.nestedInstead(), r.gitInstead())}
+				return nil, &project.NothingError{What: UndoVerb, Next: cmp.Or(r.nestedInstead(), r.gitInstead(ops))}
 			case s == nil:
 				return nil, &project.FewStepsError{What: UndoVerb, Have: len(steps)}
 			}
@@ -265,7 +265,9 @@ func (r *Run) stepsOf(past *past, op manifest.Operation) (steps []undoStep, err 
 	}
 	if known {
 		after := safety
-		after.Root = op.After
+		if after.Root = op.After; !op.GitAfter.IsZero() {
+			after.Git = op.GitAfter
+		}
 		steps = append(steps, undoStep{state: after, named: op.Checkpoint, below: op.Seq + 1, left: &op})
 	}
 	if takesBack {

@@ -118,7 +118,7 @@ func (w *past) pass(op manifest.Operation) error {
 		seq := c.Seq
 		if some, err := w.leftSome(op, c); err != nil {
 			return err
-		} else if some {
+		} else if some || w.r.Options.Git != GitStays && op.GitAfter.IsZero() {
 			seq++ // the checkpoint itself is next
 		}
 		if c.Kind == inspect.ImportedKind {

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -92,8 +93,11 @@ func restoreCommand(v report.RestoreVerb, c *app.Command) *app.Command {
 			f.BoolVarP(&r.patch, "patch", "p", false, "ask for each hunk whether to restore it")
 			f.BoolVar(&r.copy, "copy", false, "with prompt~N, copy the undone prompts to the clipboard")
 		}
-		if v.TakesGit {
+		if v.TakesGit || v.Forward {
 			r.gitFlags.define(f)
+		}
+		if v.Forward {
+			_ = errors.Join(f.MarkHidden("git"), f.MarkHidden("git-only"))
 		}
 		if v.TakesTo {
 			f.IntVar(&r.to, "to", 0, "undo everything up to the operation with this `number` in rewind list --ops")
@@ -197,8 +201,22 @@ func runRestore(ctx context.Context, c *app.Call, r *restoreFlags, v report.Rest
 	if err := r.gitFlags.apply(&o, h, c.Paths); err != nil {
 		return err
 	}
-	if o.Git != restore.GitStays && (r.to > 0 || o.Steps > 1 || r.patch) {
-		return app.Usagef("--git goes to one state of the whole repository: it takes no steps, no --to and no --patch")
+	if o.Git != restore.GitStays {
+		hint := ""
+		switch {
+		case r.to > 0:
+			hint = fmt.Sprintf("rewind undo --to %d takes git's own state back, too, where those operations moved it", r.to)
+		case r.patch:
+			hint = "rewind restore " + app.ShellQuote(c.Args[0]) + " --git-only"
+		case v.Forward && (r.git != "lost" || r.gitOnly):
+			hint = "rewind redo takes git's own state along where the undo did"
+		}
+		if hint != "" {
+			return &app.UsageError{Msg: "--git goes to one state of the whole repository, and cannot be used here", Hint: hint}
+		}
+	}
+	if v.Forward {
+		o.Git, o.GitOnly = restore.GitStays, false
 	}
 	if o.GitOnly {
 		h = conversation.CodeOnly

@@ -1,0 +1,155 @@
+package restore
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/gitevents"
+	"github.com/rewind-cli/rewind/engine/gitrestore"
+	"github.com/rewind-cli/rewind/engine/gitstate"
+	"github.com/rewind-cli/rewind/engine/oplog"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/treeio"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// undoWithGit goes as many steps back as the options say, with git's own state. A step leads to a checkpoint, or to what an
+// operation left or found.
+func (r *Run) undoWithGit() (*treeio.Plan, error) {
+	ops, err := oplog.Operations(r.Ctx, r.Project, 0)
+	if err != nil {
+		return nil, err
+	}
+	steps := r.gitSteps(ops)
+	var to *undoStep
+	for n := range max(r.Options.Steps, 1) {
+		s, err := steps.next()
+		switch {
+		case err != nil:
+			return nil, err
+		case s == nil && n == 0:
+			return nil, &project.NothingError{What: UndoVerb, Next: "nothing was lost since any checkpoint: rewind list shows what there is"}
+		case s == nil:
+			return nil, &project.FewStepsError{What: UndoVerb, Have: n}
+		}
+		to = s
+	}
+	plan, err := r.planTo(to.state)
+	if err != nil || to.left == nil {
+		return plan, err
+	}
+	r.Op.Below, r.Op.Checkpoint = to.below, to.named
+	if to.back == nil {
+		r.answer.Since = VerbOf(*to.left)
+	}
+	if r.Options.Half == conversation.Both {
+		r.Options.Half = conversation.CodeOnly // the conversation is where it belongs
+	}
+	return plan, nil
+}
+
+// gitSteps finds the steps of an undo with git.
+type gitSteps struct {
+	r     *Run
+	past  *past
+	from  *manifest.Checkpoint // where the last step led; nil: nowhere yet
+	ahead []undoStep           // found and not looked at
+	none  map[oid.ID]bool      // states of git from which nothing is to be brought back
+}
+
+func (r *Run) gitSteps(ops []manifest.Operation) *gitSteps {
+	return &gitSteps{r: r, past: newPast(r, ops), none: map[oid.ID]bool{}}
+}
+
+// next is the next step; nil for none.
+func (g *gitSteps) next() (*undoStep, error) {
+	for {
+		for len(g.ahead) > 0 {
+			s := g.ahead[0]
+			g.ahead = g.ahead[1:]
+			if goes, err := g.goes(s.state); err != nil || goes {
+				g.from = &s.state
+				return &s, err
+			}
+		}
+		if g.r.Options.GitOnly {
+			g.past.at = nil // forgotten files are no obstacle
+		}
+		c, op, err := g.past.next()
+		switch {
+		case err != nil || c == nil && op == nil:
+			return nil, err
+		case c != nil:
+			g.ahead = []undoStep{{state: *c}}
+		default:
+			if g.ahead, err = g.r.stepsOf(g.past, *op); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// goes reports whether there is something to do on the way to a state: files differ, or git has lost something since.
+func (g *gitSteps) goes(to manifest.Checkpoint) (bool, error) {
+	r := g.r
+	if to.Git.IsZero() {
+		return false, nil
+	}
+	if !r.Options.GitOnly {
+		differ, err := g.filesDiffer(to)
+		if err != nil || differ {
+			return differ, err
+		}
+	}
+	from := r.Scan.Git()
+	if g.from != nil {
+		from = g.from.Git
+	}
+	switch {
+	case from.IsZero():
+		return true, nil
+	case g.none[to.Git] || !gitstate.Differ(r.Tx, to.Git, from):
+		return false, nil
+	case r.Options.Git == GitExact:
+		return true, nil
+	case g.from != nil:
+		was, is := gitevents.Point{Root: to.Root, State: to.Git, Repository: true}, gitevents.Point{Root: g.from.Root, State: from, Repository: true}
+		events, err := gitevents.NewReader(r.Tx, r.Root()).Between(was, is)
+		return slices.ContainsFunc(events, gitevents.Event.CanLose), err
+	}
+	move := &gitMove{half: r.Options.Git, quiet: true}
+	defer move.close()
+	r.target = to
+	err := r.planGit(move, to.Git)
+	if errors.As(err, new(*project.RefusedError)) || len(move.refusals) > 0 {
+		return true, nil // it is reported when the way there is planned
+	}
+	g.none[to.Git] = !slices.ContainsFunc(move.lines, func(l gitrestore.Line) bool { return l.Change != gitrestore.Unable && l.Change != gitrestore.Stays })
+	return !g.none[to.Git], err
+}
+
+func (g *gitSteps) filesDiffer(to manifest.Checkpoint) (bool, error) {
+	r := g.r
+	switch {
+	case g.from != nil:
+		return r.stepDiffers(*g.from, to, r.Today())
+	case to.Root == r.Now:
+		return false, nil
+	}
+	plan, err := r.planTo(to)
+	if err == nil && !plan.Empty() {
+		err = plan.Read(r.Ctx, r.Tx)
+	}
+	return err == nil && !plan.Empty(), err
+}
+
+// gitInstead is what to do where no file differs, and git has lost something; "" where it has not either.
+func (r *Run) gitInstead(ops []manifest.Operation) string {
+	r.Options.Git, r.Options.GitOnly = GitLost, true
+	if s, err := r.gitSteps(ops).next(); err != nil || s == nil {
+		return ""
+	}
+	return "no file differs, but git's own state does: rewind undo --git --dry-run shows what would return"
+}
