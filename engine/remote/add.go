@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -153,47 +152,6 @@ func (r *Remote) makeDir() error {
 	return account.MakeDir(r.dir, r.p.Owner)
 }
 
-// describe reads the remote's description. The error is fs.ErrNotExist where there is none.
-func describe(ctx context.Context, b bucket.Bucket, url string) (a about, err error) {
-	data, err := b.Get(ctx, aboutName, maxConfig)
-	if err != nil {
-		return a, err
-	}
-	return parseAbout(url, data)
-}
-
-// described reads the description, which is to be the one that this store knows. Errors: *GoneError where it is not there, or another remote's;
-// *BadObjectError where a part of it differs.
-func (r *Remote) described(ctx context.Context, b bucket.Bucket) (a about, err error) {
-	a, err = describe(ctx, b, r.URL)
-	switch is, key := a.ID == r.ID, a.Recipient == r.Recipient; {
-	case errors.Is(err, fs.ErrNotExist), err == nil && !is && !key:
-		err = &GoneError{r.URL}
-	case err == nil && !is:
-		err = &BadObjectError{aboutName, "it names another remote than this store knows, and the same key"}
-	case err == nil && !key:
-		err = &BadObjectError{aboutName, "it names another key than this store knows, as where somebody has changed it"}
-	}
-	return a, err
-}
-
-// describeAgain writes what this store knows of the description, in the place of a damaged one.
-func (r *Remote) describeAgain(ctx context.Context) error {
-	b, err := r.openAs(false)
-	if err != nil {
-		return err
-	}
-	return about{Format: format, ID: r.ID, Recipient: r.Recipient}.put(ctx, b)
-}
-
-func (a about) put(ctx context.Context, b bucket.Bucket) error {
-	data, err := json.MarshalIndent(a, "", "  ")
-	if err != nil {
-		return err
-	}
-	return b.Put(ctx, aboutName, append(data, '\n'))
-}
-
 // make makes a new remote with a key of its own, which this account keeps before the remote is there.
 func (d *Added) make(ctx context.Context, b bucket.Bucket) (about, error) {
 	k, err := keyring.New()
@@ -246,7 +204,5 @@ func Remove(ctx context.Context, p *project.Project, name string) (*Remote, erro
 
 // lock takes the lock under which one process at a time pushes to the remote. Error: *account.BusyError.
 func (r *Remote) lock(ctx context.Context) (*account.FileLock, error) {
-	ctx, cancel := r.p.Wait(ctx)
-	defer cancel()
-	return account.LockFile(ctx, filepath.Join(r.p.StoreDir(), account.LockName, "push-"+r.Name), "push", true)
+	return lockFile(ctx, r.p, "push-"+r.Name, "push")
 }

@@ -85,7 +85,7 @@ func Wanted(p *project.Project) bool {
 
 // lockPusher takes the lock of the one process that pushes without a command.
 func lockPusher(p *project.Project) (*account.FileLock, error) {
-	return account.LockFile(over(), filepath.Join(p.StoreDir(), account.LockName, pusherLock), pusherLock, true)
+	return lockFile(over(), p, pusherLock, pusherLock)
 }
 
 // over is a context that has ended: for a lock that is not waited for.

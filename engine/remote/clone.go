@@ -126,7 +126,7 @@ func (c *cloning) into(ctx context.Context, o CloneOptions, a about, logs []stri
 		// The directory had a store that was lost, and has come back from its mirror: it is not this clone's to fill or to remove.
 		return errors.Join(&NotEmptyError{o.Dir}, p.Close())
 	}
-	lock, err := lockClone(ctx, p)
+	lock, err := lockFile(ctx, p, cloneName, cloneName) // one process at a time fills a store
 	if err != nil {
 		return errors.Join(err, p.Close())
 	}
@@ -168,13 +168,6 @@ func (e *InterruptedError) Unwrap() error { return e.Err }
 // Interrupted says what there is.
 func (e *InterruptedError) Interrupted() string {
 	return "the same rewind clone continues with what has come; rewind deinit removes it"
-}
-
-// lockClone takes the lock under which one process at a time fills a store. Error: *account.BusyError.
-func lockClone(ctx context.Context, p *project.Project) (*account.FileLock, error) {
-	ctx, cancel := p.Wait(ctx)
-	defer cancel()
-	return account.LockFile(ctx, filepath.Join(p.StoreDir(), account.LockName, cloneName), cloneName, true)
 }
 
 // logs are the ends of the logs that the clone may take, the best first: the one that an id names, or all.

@@ -51,17 +51,6 @@ type Config struct {
 	Conditional bool `json:"conditional"`
 }
 
-// about is the remote's own description, the object rewind.json.
-type about struct {
-	Format    int    `json:"format"`
-	ID        string `json:"id"`
-	Recipient string `json:"recipient"`
-	Share     bool   `json:"share,omitempty"` // it has one checkpoint, and nothing is pushed there
-}
-
-// format is the newest that this program reads and writes.
-const format = 1
-
 // mark says what of the log is in the remote, and as which writer.
 type mark struct {
 	Writer writerID `json:"writer"`
@@ -117,16 +106,6 @@ type BadObjectError struct {
 
 func (e *BadObjectError) Error() string { return fmt.Sprintf("%s: %s", e.Name, e.Reason) }
 
-// FutureError: the remote has a format that a later version writes.
-type FutureError struct {
-	URL    string
-	Format int
-}
-
-func (e *FutureError) Error() string {
-	return fmt.Sprintf("the remote at %s has format %d: a later version of rewind made it", e.URL, e.Format)
-}
-
 // List are the remotes of a project, by name.
 func List(p *project.Project) ([]*Remote, error) {
 	all, err := readAll(p)
@@ -174,9 +153,14 @@ func change(ctx context.Context, p *project.Project, f func(all map[string]Confi
 
 // lockRemotes takes the lock under which one process at a time changes what the store knows of its remotes. Error: *account.BusyError.
 func lockRemotes(ctx context.Context, p *project.Project) (*account.FileLock, error) {
+	return lockFile(ctx, p, account.RemotesName, account.RemotesName)
+}
+
+// lockFile takes a lock of the store, and waits for it as long as the project does. what names it where another process has it. Error: *account.BusyError.
+func lockFile(ctx context.Context, p *project.Project, name, what string) (*account.FileLock, error) {
 	ctx, cancel := p.Wait(ctx)
 	defer cancel()
-	return account.LockFile(ctx, filepath.Join(p.StoreDir(), account.LockName, account.RemotesName), account.RemotesName, true)
+	return account.LockFile(ctx, filepath.Join(p.StoreDir(), account.LockName, name), what, true)
 }
 
 // Find is the remote of a name; "" is the only one, or the one that is called origin. Error: *NoRemoteError.
@@ -248,21 +232,4 @@ var open = bucket.Open
 
 func options(env account.Env) bucket.Options {
 	return bucket.Options{Getenv: env.Getenv, Home: env.Home, Dir: env.Dir}
-}
-
-// parseAbout reads rewind.json.
-func parseAbout(url string, data []byte) (a about, err error) {
-	if err := json.Unmarshal(data, &a); err != nil {
-		return a, &BadObjectError{aboutName, "it is not readable: " + err.Error()}
-	}
-	if a.Format < 1 {
-		return a, &BadObjectError{aboutName, "it names no format"}
-	}
-	if a.Format != format {
-		return a, &FutureError{url, a.Format}
-	}
-	if _, err := account.ParseStoreID(a.ID); err != nil {
-		return a, &BadObjectError{aboutName, err.Error()}
-	}
-	return a, nil
 }

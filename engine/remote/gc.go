@@ -6,19 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/rewind-cli/rewind/engine/remote/bucket"
 )
 
 // How long what is not needed stays.
 const (
 	mergedStays    = 24 * time.Hour     // the objects that a merge holds, after it came
 	condemnedStays = 7 * 24 * time.Hour // objects that no segment names, after they were put on a list
-	maxCondemned   = 16 << 20           // bytes of such a list
 )
 
 // GCOptions are those of GC.
@@ -59,11 +55,6 @@ type OwnLogError struct{ Log string }
 
 func (e *OwnLogError) Error() string {
 	return fmt.Sprintf("the log %s is the one to which this project pushes", e.Log)
-}
-
-// condemnation is a list of objects that no segment named when it was written.
-type condemnation struct {
-	Condemned []string `json:"condemned"`
 }
 
 // collecting is one GC.
@@ -304,21 +295,6 @@ func (g *collecting) condemnation(ctx context.Context, name string) ([]string, e
 	return names, g.note(err)
 }
 
-// readCondemned reads one list of condemned objects. What is not whole, or is none, names nothing.
-func readCondemned(ctx context.Context, r *reader, name string) ([]string, error) {
-	s, ok := parseStamp(strings.TrimPrefix(name, condemned))
-	if !ok || s.size > maxCondemned {
-		return nil, nil
-	}
-	data, err := r.get(ctx, name, s)
-	var bad *BadObjectError
-	var c condemnation
-	if errors.As(err, &bad) || errors.Is(err, fs.ErrNotExist) || err == nil && json.Unmarshal(data, &c) != nil {
-		return nil, nil
-	}
-	return c.Condemned, err
-}
-
 // remove removes an object, if that is not only tried.
 func (g *collecting) remove(ctx context.Context, freed *Freed, name string) error {
 	if g.gone[name] {
@@ -347,44 +323,4 @@ func (g *collecting) wait(name string) {
 	g.waits[name] = true
 	g.done.Waiting.Objects++
 	g.done.Waiting.Bytes += g.objects[name].Size
-}
-
-// condemnedNow are those of some packs that gc has put on a list, or that are not there.
-func condemnedNow(ctx context.Context, r *reader, stamps []string) (lost []string, err error) {
-	r.requests++
-	lists, err := r.b.List(ctx, condemned)
-	if err != nil {
-		return nil, err
-	}
-	on := map[string]bool{}
-	for _, o := range lists {
-		names, err := readCondemned(ctx, r, o.Name)
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range names {
-			on[n] = true
-		}
-	}
-	r.requests++
-	there, err := r.b.List(ctx, packs) // behind the lists: gc removes a list after what is on it
-	if err != nil {
-		return nil, err
-	}
-	return missing(there, on, stamps), nil
-}
-
-// missing are those of some packs that a listing does not show whole, or that are condemned.
-func missing(listing []bucket.Object, condemned map[string]bool, stamps []string) (lost []string) {
-	size := map[string]int64{}
-	for _, o := range listing {
-		size[o.Name] = o.Size
-	}
-	for _, text := range stamps {
-		s, _ := parseStamp(text)
-		if name := s.packName(); size[name] != s.size || condemned[name] {
-			lost = append(lost, text)
-		}
-	}
-	return lost
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -107,9 +106,7 @@ func (r *Remote) Pull(ctx context.Context, o PullOptions) (*Pulled, error) {
 
 // lockPull takes the lock under which one process at a time pulls from the remote. Error: *account.BusyError.
 func (r *Remote) lockPull(ctx context.Context) (*account.FileLock, error) {
-	ctx, cancel := r.p.Wait(ctx)
-	defer cancel()
-	return account.LockFile(ctx, filepath.Join(r.p.StoreDir(), account.LockName, "pull-"+r.Name), "pull", true)
+	return lockFile(ctx, r.p, "pull-"+r.Name, "pull")
 }
 
 func (u *pulling) pull(ctx context.Context) error {

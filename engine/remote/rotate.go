@@ -174,12 +174,9 @@ func (r *Remote) RemovePerson(ctx context.Context, text string) (gone []string, 
 	}
 	deleted = true
 	for _, name := range names {
-		var denied *bucket.DeniedError
-		err := s.b.Delete(ctx, name)
-		switch {
-		case errors.As(err, &denied):
+		if err := s.b.Delete(ctx, name); denied(err) {
 			deleted = false
-		case err != nil:
+		} else if err != nil {
 			return nil, false, err
 		}
 	}

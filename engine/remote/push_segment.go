@@ -1,0 +1,124 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/rewind-cli/rewind/cas"
+)
+
+// log sends the commits behind the mark.
+func (u *pushing) log(ctx context.Context) error {
+	u.generation = nil
+	defer u.leave()
+	if err := u.use(ctx); err != nil {
+		return err
+	}
+	last, err := u.p.Store.Last()
+	if err != nil {
+		return err
+	}
+	g, err := u.gather(ctx)
+	if err != nil {
+		return err
+	}
+	if len(g.commits) == 0 { // gc has written the log anew, or all is about precious files
+		u.m.At = positionText(last)
+		return u.write(markName, u.m)
+	}
+	if err := g.objects(ctx, u.p, "push", u.sent, u.pack); err != nil {
+		return err
+	}
+	for _, c := range g.commits {
+		g.bundle.Commit(c)
+	}
+	return u.segment(ctx, g)
+}
+
+// segment sends commits, with the objects that are in no pack.
+func (u *pushing) segment(ctx context.Context, g *gathered) error {
+	n := segmentName{writer: u.m.Writer, first: g.commits[0].Seq, last: g.commits[len(g.commits)-1].Seq, parent: noParent}
+	h := head{Before: u.m.Before, Packs: u.m.Packs}
+	if u.m.First {
+		h.Machine, _ = os.Hostname()
+		u.m.Machine = h.Machine
+		h.Root = strconv.Quote(u.p.Root())
+	}
+	if before, ok := parseStamp(u.m.Before); ok {
+		n.parent = parentOf(before)
+	}
+	if k, err := u.Key(); err == nil { // who does not have it pushes without
+		if err := h.sign(k, g.bundle.Bytes()); err != nil {
+			return err
+		}
+	}
+	sealed, err := u.seal(h, g.bundle)
+	if err != nil {
+		return err
+	}
+	n.stamp = stampOf(sealed)
+	if err := u.sent.write(g.bundled); err != nil {
+		return err
+	}
+	s := spool{Name: n.String(), Mark: u.m, Checkpoints: g.checkpoints, Packs: u.m.Packs}
+	s.Mark.Seq, s.Mark.Payload, s.Mark.At = g.newest.Seq, payloadHash(g.newest), positionText(g.newest.Position)
+	if u.m.First {
+		s.Mark.Base = n.parent
+	}
+	s.Mark.Before, s.Mark.Packs, s.Mark.First = n.stamp.String(), nil, false
+	s.Mark.Unmerged++
+	s.Mark.Sent += len(g.bundled)
+	s.Mark.Whole = s.Mark.Sent
+	if err := u.writeSpool(s, sealed); err != nil {
+		return err
+	}
+	u.leave()
+	return u.send(ctx, s, sealed)
+}
+
+func (u *pushing) seal(h head, bundle *cas.Bundle) ([]byte, error) {
+	data, err := h.object(bundle.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	return u.encrypt(data)
+}
+
+// send sends what is in the spool, and notes that it is there.
+func (u *pushing) send(ctx context.Context, s spool, sealed []byte) error {
+	if err := u.put(ctx, s.Name, sealed); err != nil {
+		return err
+	}
+	if len(s.Packs) > 0 {
+		// A process that was asleep for days between a pack and its segment finds out here, and not before: from now on, gc keeps what is there.
+		if err := u.arePacks(ctx, s.Packs); err != nil {
+			return err
+		}
+		if err := u.notePacks(s.Packs); err != nil {
+			return err
+		}
+	}
+	u.done.Checkpoints += s.Checkpoints
+	s.Mark.Time, s.Mark.Boot = u.p.Env.Time(), u.started()
+	if err := u.write(markName, s.Mark); err != nil {
+		return err
+	}
+	u.m = s.Mark
+	return u.dropSpool()
+}
+
+func (u *pushing) put(ctx context.Context, name string, sealed []byte) error {
+	u.done.Requests++
+	if err := u.b.Put(ctx, name, sealed); err != nil {
+		return err
+	}
+	u.done.Bytes += int64(len(sealed))
+	return nil
+}
+
+// positionText names a place in the log and what is before it.
+func positionText(at cas.Position) string {
+	return fmt.Sprintf("%d/%d/%d/%x", at.Pack, at.Offset, at.Seq, at.Sum)
+}
