@@ -20,6 +20,7 @@ func explainRemote(err error, f *Failure) bool {
 		rival   *remote.RivalError
 		share   *remote.NoShareError
 		person  *remote.NoPersonError
+		full    *remote.NotEmptyError
 
 		unsigned *remote.UnsignedError
 	)
@@ -65,7 +66,11 @@ func explainRemote(err error, f *Failure) bool {
 		}
 	case errors.As(err, &person):
 		f.Code, f.Hint = ExitNotFound, "rewind remote key shows for whom it is"
-	case is[*remote.NotEmptyError](err, f, ExitRefused, "name a directory that does not exist"):
+	case errors.As(err, &full):
+		f.Code, f.Hint = ExitRefused, "name a directory that does not exist"
+		if full.Cloned {
+			f.Hint = "it has the project of this remote already: rewind restore last, run there, writes its files"
+		}
 	case is[*remote.EmptyRemoteError](err, f, ExitNotFound, "on the machine that has the project: rewind push"):
 	case is[*remote.UnsureError](err, f, ExitDamaged, "rewind remote check names what is missing; a log that is lost goes with: rewind remote gc --log ID"):
 	case is[*remote.OwnLogError](err, f, ExitRefused, "to begin anew: rewind remote remove, and delete what is there"):

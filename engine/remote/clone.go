@@ -42,7 +42,10 @@ type Cloned struct {
 }
 
 // NotEmptyError: the directory of a clone has something in it.
-type NotEmptyError struct{ Dir string }
+type NotEmptyError struct {
+	Dir    string
+	Cloned bool // a clone of this very remote is there, as where one was killed when it was done
+}
 
 func (e *NotEmptyError) Error() string { return fmt.Sprintf("%s is not empty", e.Dir) }
 
@@ -103,6 +106,11 @@ func Clone(ctx context.Context, o CloneOptions) (*Cloned, error) {
 	}
 	o.Root, o.Cloning = o.Dir, true
 	made, err := emptyDir(o)
+	if full := (*NotEmptyError)(nil); errors.As(err, &full) {
+		has := map[string]Config{}
+		_ = readJSON(filepath.Join(o.Dir, filepath.FromSlash(account.StoreName), account.RemotesFile), &has) // what cannot be read is no clone
+		full.Cloned = has[o.Name].ID == a.ID
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +132,7 @@ func (c *cloning) into(ctx context.Context, o CloneOptions, a about, logs []stri
 	}
 	if !p.Format.Cloning {
 		// The directory had a store that was lost, and has come back from its mirror: it is not this clone's to fill or to remove.
-		return errors.Join(&NotEmptyError{o.Dir}, p.Close())
+		return errors.Join(&NotEmptyError{Dir: o.Dir}, p.Close())
 	}
 	lock, err := lockFile(ctx, p, cloneName, cloneName) // one process at a time fills a store
 	if err != nil {
@@ -132,7 +140,7 @@ func (c *cloning) into(ctx context.Context, o CloneOptions, a about, logs []stri
 	}
 	defer lock.Release()
 	if last, err := p.Store.Last(); err != nil || last.Seq > 0 { // another clone was faster
-		return errors.Join(err, &NotEmptyError{o.Dir}, p.Close())
+		return errors.Join(err, &NotEmptyError{Dir: o.Dir}, p.Close())
 	}
 	c.done.Project = p
 	c.keep = filepath.Join(p.StoreDir(), account.TmpName, cloneName)
@@ -228,10 +236,10 @@ func emptyDir(o CloneOptions) (made bool, err error) {
 			store := filepath.Join(o.Dir, filepath.FromSlash(account.StoreName))
 			format, ferr := account.ReadFormat(store)
 			if len(inside) > 1 || len(inside) == 1 && (inside[0].Name() != below || account.IsStore(store) && (ferr != nil || !format.Cloning)) {
-				return false, &NotEmptyError{o.Dir}
+				return false, &NotEmptyError{Dir: o.Dir}
 			}
 		default:
-			return false, &NotEmptyError{o.Dir}
+			return false, &NotEmptyError{Dir: o.Dir}
 		}
 	}
 	return false, nil
