@@ -40,6 +40,7 @@ type arena struct {
 	t          *testing.T
 	program    string
 	root, home string
+	env        []string // beside the usual one
 
 	mu       sync.Mutex
 	reported map[string]bool // ids of saves that said they were done
@@ -88,7 +89,10 @@ func (a *arena) write(path, text string) {
 func (a *arena) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(a.program, args...)
 	cmd.Dir = a.root
-	cmd.Env = []string{"HOME=" + a.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}
+	if args[0] == "clone" { // which makes it
+		cmd.Dir = a.home
+	}
+	cmd.Env = append([]string{"HOME=" + a.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}, a.env...)
 	return cmd
 }
 
