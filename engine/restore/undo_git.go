@@ -91,6 +91,9 @@ func (g *gitSteps) next() (*undoStep, error) {
 	}
 }
 
+// mostPlans is how many states of git are compared by a plan, with the git program. Of others the events say whether one is worth it.
+const mostPlans = 20
+
 // goes reports whether there is something to do on the way to a state: files differ, or git has lost something since.
 func (g *gitSteps) goes(to manifest.Checkpoint) (bool, error) {
 	r := g.r
@@ -103,9 +106,9 @@ func (g *gitSteps) goes(to manifest.Checkpoint) (bool, error) {
 			return differ, err
 		}
 	}
-	from := r.Scan.Git()
+	from, root := r.Scan.Git(), r.Now
 	if g.from != nil {
-		from = g.from.Git
+		from, root = g.from.Git, g.from.Root
 	}
 	switch {
 	case from.IsZero():
@@ -114,10 +117,12 @@ func (g *gitSteps) goes(to manifest.Checkpoint) (bool, error) {
 		return false, nil
 	case r.Options.Git == GitExact:
 		return true, nil
-	case g.from != nil:
-		was, is := gitevents.Point{Root: to.Root, State: to.Git, Repository: true}, gitevents.Point{Root: g.from.Root, State: from, Repository: true}
+	case g.from != nil || len(g.none) >= mostPlans:
+		was, is := gitevents.Point{Root: to.Root, State: to.Git, Repository: true}, gitevents.Point{Root: root, State: from, Repository: true}
 		events, err := gitevents.NewReader(r.Tx, r.Root()).Between(was, is)
-		return slices.ContainsFunc(events, gitevents.Event.CanLose), err
+		if err != nil || g.from != nil || !slices.ContainsFunc(events, gitevents.Event.CanLose) {
+			return slices.ContainsFunc(events, gitevents.Event.CanLose), err
+		}
 	}
 	move := &gitMove{half: r.Options.Git, quiet: true}
 	defer move.close()
