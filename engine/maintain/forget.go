@@ -38,7 +38,10 @@ type Forgotten struct {
 	// Mentions is how many entries of conversations name one of the paths or have a value from its file, Missed how many versions of files were not
 	// looked for in conversations, being too large or too many.
 	Mentions, Missed int
-	DryRun           bool // nothing was changed
+	// GitStates is how many checkpoints lost git's own state, and Git which repositories have a text themselves.
+	GitStates int
+	Git       []GitHas
+	DryRun    bool // nothing was changed
 	// Unread are checkpoints that may still name it: the store has lost something of them, which nothing can be taken out of.
 	Unread []manifest.Checkpoint
 	// Checkpoint is the one that was forgotten, zero for none, and Shared the number of its files that others have, too.

@@ -1,9 +1,19 @@
 package maintain
 
 import (
+	"context"
 	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/gitprogram"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
+	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -20,7 +30,11 @@ func (f *conversations) gitState(state *oid.ID) (changed bool, err error) {
 	}
 	has, known := f.gitStates[*state]
 	if !known {
-		err := manifest.Walk(f.tx.Load, *state, func(_ string, e manifest.Entry) (err error) {
+		text, byText := f.outside.(textMark)
+		err := manifest.Walk(f.tx.Load, *state, func(path string, e manifest.Entry) (err error) {
+			if byText && text.text([]byte(path), 0) > 0 { // the name of a branch
+				has = true
+			}
 			if e.Kind != manifest.Subdir && !has {
 				has, err = f.inGitFile(e)
 			}
@@ -51,4 +65,88 @@ func (f *conversations) inGitFile(e manifest.Entry) (bool, error) {
 	defer r.Close() // read only: nothing can be lost
 	data, err := io.ReadAll(r)
 	return err == nil && f.outside.text(data, 0) > 0, err
+}
+
+// GitHas is what a git repository of the project still has of a text. The next checkpoint holds it again.
+type GitHas struct {
+	Repo    string   // its path below the root, "" for that around the project
+	Files   []string // of its git directory: relative to the root, or absolute
+	Commits []string // ids of those whose message or author has it
+}
+
+// maxMessages is how many commits of a repository are searched, the newest first.
+const maxMessages = 100_000
+
+// inGit looks for the text in the repositories that the newest checkpoint knows, and that are still there.
+func (f *textForgetter) inGit(ctx context.Context, said *LogState, result *Forgotten) error {
+	around, _ := gitrepo.Find(f.p.Root())
+	for _, c := range slices.Backward(said.Checkpoints) {
+		if c.Git.IsZero() {
+			continue
+		}
+		list, _, err := gitstate.LoadAll(f.tx, c.Git, f.p.Root())
+		if project.IsLost(err) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		for _, s := range list {
+			has := GitHas{Repo: s.Name(f.p.Root())}
+			if s.Common == around.CommonDir {
+				has.Repo = ""
+			} else if !gitstate.Below(f.p.Root(), around.CommonDir, s.Common) {
+				continue
+			}
+			if has.Files = f.inGitDir(s.Common); gitrepo.IsGitDir(s.Common) {
+				has.Commits = f.inMessages(ctx, s.Common)
+			}
+			if len(has.Files)+len(has.Commits) > 0 {
+				result.Git = append(result.Git, has)
+			}
+		}
+		return ctx.Err()
+	}
+	return nil
+}
+
+// inGitDir are the files of a git directory with the text in the name or the content.
+func (f *textForgetter) inGitDir(common string) (files []string) {
+	_ = filepath.WalkDir(common, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // it is not known
+		}
+		rel, err := filepath.Rel(common, file)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if slices.Contains([]string{"objects", "lfs", "annex", "modules"}, rel) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		data, err := vfs.ReadRegular(file, maxGitFile)
+		if f.has(filepath.ToSlash(rel)) || err == nil && f.mark.text(data, 0) > 0 {
+			if name, err := filepath.Rel(f.p.Root(), file); err == nil && filepath.IsLocal(name) {
+				file = filepath.ToSlash(name)
+			}
+			files = append(files, file)
+		}
+		return nil
+	})
+	return files
+}
+
+// inMessages are the commits with the text, of all that a reference or a reflog reaches. Without the git program none is known.
+func (f *textForgetter) inMessages(ctx context.Context, common string) (ids []string) {
+	out, err := gitprogram.Repository{GitDir: common}.Output(ctx, nil, "log", "--all", "--reflog", "--no-show-signature", "-z", "--max-count="+strconv.Itoa(maxMessages), "--format=%H%n%an%n%ae%n%cn%n%ce%n%B")
+	if err != nil {
+		return nil
+	}
+	for commit := range strings.SplitSeq(string(out), "\x00") {
+		if id, text, ok := strings.Cut(commit, "\n"); ok && f.has(text) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }

@@ -53,6 +53,7 @@ type conversations struct {
 	unread   []manifest.Checkpoint // that something is lost of, where it may have been
 
 	gitStates map[oid.ID]bool // of git's own states that were searched, whether they had it
+	gitGone   int             // checkpoints that lost git's own state
 }
 
 func newConversations(ctx context.Context, p *project.Project, tx *commit.Tx, said *LogState, mark textMarker, dry bool) *conversations {
@@ -76,7 +77,10 @@ func (f *conversations) checkpoint(ctx context.Context, c *manifest.Checkpoint) 
 	if err != nil {
 		return false, err
 	}
-	changed = changed || git
+	if git {
+		changed = true
+		f.gitGone++
+	}
 	session := [2]string{c.Agent, c.Session}
 	if changed && c.Session != "" {
 		f.held[session] = true
@@ -265,6 +269,7 @@ func (f *conversations) finish(result *Forgotten) error {
 	if err := f.writer.Flush(); err != nil {
 		return err
 	}
+	result.GitStates = f.gitGone
 	result.Texts = f.places + f.redactor.Count
 	result.Unread = slices.CompactFunc(f.unread, func(a, b manifest.Checkpoint) bool { return a.ID == b.ID })
 	still := map[string]bool{}

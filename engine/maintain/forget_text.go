@@ -111,8 +111,8 @@ func (f *textForgetter) wanted() (ids []oid.ID, says func(*cas.Store, manifest.R
 	}
 }
 
-func (f *textForgetter) finish(_ context.Context, _ *LogState, result *Forgotten) error {
-	return f.conversations.finish(result)
+func (f *textForgetter) finish(ctx context.Context, said *LogState, result *Forgotten) error {
+	return errors.Join(f.conversations.finish(result), f.inGit(ctx, said, result))
 }
 
 // leftovers marks what hooks left.

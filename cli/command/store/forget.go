@@ -187,7 +187,11 @@ func (f forgetFlags) print(ctx context.Context, c *app.Call, p *project.Project,
 		if n := len(done.Copies); n > 0 {
 			c.Out.Summary("Removed %s of packs that lay beside them.", app.Plural(n, "copy", "copies"))
 		}
+		if n := done.GitStates; n > 0 {
+			c.Out.Summary("%s git's own state from %s: --git cannot restore %s.", app.Did(f.dryRun, "Removed", "Would remove"), app.Plural(n, "checkpoint", "checkpoints"), app.ItOrThem(n))
+		}
 		printStill(c, done)
+		warnGit(c, done)
 	}
 	if err != nil {
 		return err
@@ -209,6 +213,34 @@ func printStill(c *app.Call, done *maintain.Forgotten) {
 	})
 	if len(done.Still) > 0 {
 		c.Out.Hint("rewind does not change agents' files: remove it there too, or it is captured again when the agent rewrites the file")
+	}
+}
+
+// maxNamed is how many files of git, and commits, are named.
+const maxNamed = 3
+
+// warnGit names what git's repositories have of a text.
+func warnGit(c *app.Call, done *maintain.Forgotten) {
+	app.WarnEach(c.Out, done.Git, app.InJSON, func(g maintain.GitHas) string {
+		named := func(all []string) string {
+			text := strings.Join(app.FirstN(all, maxNamed), ", ")
+			if n := len(all) - maxNamed; n > 0 {
+				text += fmt.Sprintf(" and %d more", n)
+			}
+			return text
+		}
+		var places []string
+		if n := len(g.Commits); n > 0 {
+			short := app.Map(g.Commits, func(id string) string { return id[:min(len(id), app.ShortID)] })
+			places = append(places, app.Plural(n, "commit", "commits")+" ("+named(short)+")")
+		}
+		if len(g.Files) > 0 {
+			places = append(places, named(g.Files))
+		}
+		return app.Escape("git still has it in " + strings.Join(places, ", and in ") + ": the next checkpoint holds that again")
+	})
+	if len(done.Git) > 0 {
+		c.Out.Hint("remove it from git first, as with git commit --amend, git branch -m, git reflog expire --expire=now --all and git gc --prune=now; then run this forget again")
 	}
 }
 
@@ -413,7 +445,16 @@ type forgotView struct {
 	Missed      int              `json:"not_searched"`     // versions of files that conversations were not searched for
 	Checkpoint  *string          `json:"checkpoint"`       // that --checkpoint removed
 	Shared      int              `json:"shared_files"`     // of that checkpoint, which others have, too
+	GitStates   int              `json:"git_states"`       // checkpoints that lost git's own state, which had it
+	Git         []gitHasView     `json:"git"`              // repositories that still have the text of --text themselves
 	DryRun      bool             `json:"dry_run"`
+}
+
+// gitHasView is what a repository has of a text.
+type gitHasView struct {
+	Repo    string         `json:"repo"` // its path below the root, "" for that around the project
+	Files   []app.PathView `json:"files"`
+	Commits []string       `json:"commits"`
 }
 
 // otherStoreView is another store that may hold it.
@@ -447,7 +488,10 @@ func viewForgotten(done *maintain.Forgotten) forgotView {
 		Left: app.ViewPaths(done.Left), Forks: notNil(done.Forks), Remotes: notNil(done.Remotes),
 		Shares: app.Map(done.Shares, func(s remote.KnownShare) knownShareView { return knownShareView{s, nextOfShare(s)} }),
 		Pulled: notNil(done.Pulled), Mentions: done.Mentions, Missed: done.Missed, Checkpoint: rows.ViewID(done.Checkpoint),
-		Shared: done.Shared, DryRun: done.DryRun,
+		Shared: done.Shared, GitStates: done.GitStates, DryRun: done.DryRun,
+		Git: app.Map(done.Git, func(g maintain.GitHas) gitHasView {
+			return gitHasView{app.ViewPath(g.Repo).Path, app.ViewPaths(g.Files), notNil(g.Commits)}
+		}),
 		LivesOn: app.Map(done.LivesOn, func(l maintain.LivesOn) livesOnView { return livesOnView{app.ViewPath(l.Path), l.Checkpoints} }),
 		Unread:  app.Map(done.Unread, func(k manifest.Checkpoint) string { return k.ID.String() }),
 		Others: app.Map(done.Others, func(s stores.Relative) otherStoreView {
