@@ -194,7 +194,12 @@ func (o *Operation) PutsBack() bool { return o.Kind == OpUndoRestore && o.Undoes
 
 // ChangesNothing reports whether the operation was a restore that found everything as it was to be.
 func (o *Operation) ChangesNothing() bool {
-	return o.Kind.Moves() && o.Undoes == 0 && o.After == (oid.ID{}) && o.Fork == "" && o.TranscriptBackup == ""
+	return o.Kind.Moves() && o.Undoes == 0 && !o.MovesHalf()
+}
+
+// MovesHalf reports whether the operation changed files, or moved the conversation.
+func (o *Operation) MovesHalf() bool {
+	return o.After != (oid.ID{}) || o.Fork != "" || o.TranscriptBackup != ""
 }
 
 // MaxArgs is how many bytes of a command line an operation keeps.

@@ -58,7 +58,10 @@ func (s *stacks) push(op manifest.Operation) (gone, again []manifest.Operation) 
 	case manifest.OpUndoRestore:
 		if i := IndexOf(s.undo, op.Undoes); i >= 0 {
 			gone = slices.Clone(s.undo[i:])
-			s.undo, s.redo = s.undo[:i], append(s.redo, op)
+			if s.undo = s.undo[:i]; op.Verb == RedoVerb { // it went forward over an undo of work
+				break
+			}
+			s.redo = append(s.redo, op)
 			if s.took == nil {
 				s.took = map[uint64][]manifest.Operation{}
 			}

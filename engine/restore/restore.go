@@ -100,6 +100,23 @@ type NestedChange struct {
 	Paths int
 }
 
+// takesAway reports whether a person is asked first: files go, others' work does, or it would come to another branch.
+func (r *Restored) takesAway() bool {
+	return len(r.Delete)+len(r.Others) > 0 || r.Git != nil && r.Git.Switched()
+}
+
+// confirm asks, if anybody is to be asked.
+func (o *Options) confirm(preview *Restored) error {
+	if o.Confirm == nil {
+		return nil
+	}
+	yes, err := o.Confirm(preview)
+	if err == nil && !yes {
+		err = &DeclinedError{}
+	}
+	return err
+}
+
 // DeclinedError: the person was asked and declined.
 type DeclinedError struct{}
 
@@ -362,13 +379,9 @@ func (r *Run) carryOut(plan *treeio.Plan) (*Restored, error) {
 	if plan.Empty() && !r.git.changes() {
 		return r.recordWithoutFiles(preview)
 	}
-	if r.Options.Confirm != nil && (r.git.changes() || r.Op.Kind == manifest.OpRevert || len(preview.Delete)+len(preview.Others) > 0 || preview.Git != nil && preview.Git.Switched()) {
-		yes, err := r.Options.Confirm(preview)
-		if err != nil {
+	if r.git.changes() || r.Op.Kind == manifest.OpRevert || preview.takesAway() {
+		if err := r.Options.confirm(preview); err != nil {
 			return nil, err
-		}
-		if !yes {
-			return nil, &DeclinedError{}
 		}
 	}
 	if plan.Empty() {

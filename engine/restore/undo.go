@@ -16,10 +16,10 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// Verbs of operations that Undo and Redo made, where the kind says how the log reads them.
+// Verbs of operations that Undo and Redo made.
 const (
-	UndoVerb = "undo"
-	RedoVerb = "redo"
+	UndoVerb = oplog.UndoVerb
+	RedoVerb = oplog.RedoVerb
 )
 
 // Undo goes o.Steps (0: one) steps back through what changed the project. A step undoes work: it leads to
@@ -229,11 +229,14 @@ func obstructs(skip problem.Problem) bool { return skip.Code == problem.InTheWay
 // stepsOf are the steps that lead through an operation: to what it left, where work came after it, and to before it,
 // unless it is an undo itself. None, where it has nothing of the half that was asked for.
 func (r *Run) stepsOf(past *past, op manifest.Operation) (steps []undoStep, err error) {
+	if op.Undoes != 0 && !op.MovesHalf() && op.GitAfter.IsZero() {
+		return nil, nil // all was there already, or what it took back cancels out
+	}
 	if there, err := r.treesThere(past.log, op); err != nil || !there {
 		return nil, err
 	}
-	origin := oplog.OriginOf(past.log, op)
-	takesBack := op.Kind != manifest.OpUndoRestore && origin.Kind != manifest.OpUndo && len(oplog.DidAgain(past.log, op)) == 0
+	origin, overWork := oplog.OriginOf(past.log, op), oplog.RedoneOverWork(past.log, op)
+	takesBack := overWork || op.Kind != manifest.OpUndoRestore && origin.Kind != manifest.OpUndo && len(oplog.DidAgain(past.log, op)) == 0
 	files, moved := op.After != (oid.ID{}), origin.Fork != "" || origin.TranscriptBackup != ""
 	back := op // or what did it again last
 	undo, _ := oplog.Stacks(past.log)
@@ -257,8 +260,8 @@ func (r *Run) stepsOf(past *past, op manifest.Operation) (steps []undoStep, err 
 	if err != nil {
 		return nil, err
 	}
-	known := safety.ID != (manifest.CheckpointID{}) // else it was collected, and its rules are not known
-	if known && op.Kind == manifest.OpUndoRestore { // its state is the safety checkpoint of what it took back
+	known := safety.ID != (manifest.CheckpointID{})              // else it was collected, and its rules are not known
+	if known && op.Kind == manifest.OpUndoRestore && !overWork { // its state is the safety checkpoint of what it took back
 		if saved, err := past.follows(op.After); err != nil || saved {
 			return nil, err // the checkpoint is the better name for the same
 		}

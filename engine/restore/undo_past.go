@@ -90,7 +90,9 @@ func (w *past) pass(op manifest.Operation) error {
 	switch {
 	case (op.Kind == manifest.OpUndoRestore || origin.Kind == manifest.OpUndo) && !w.r.hasAsked(op):
 		return nil // it went back with the other half alone
-	case op.Kind == manifest.OpUndoRestore:
+	case oplog.RedoneOverWork(w.log, op): // before it is what was there
+		return nil
+	case op.Kind == manifest.OpUndoRestore, op.Kind == manifest.OpRedoRestore && origin.Kind == manifest.OpUndo:
 		w.cut(op.Undoes)
 	case len(oplog.DidAgain(w.log, op)) > 0: // each of them is a step
 		again := oplog.DidAgain(w.log, op)

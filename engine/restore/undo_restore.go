@@ -90,9 +90,9 @@ func Redo(ctx context.Context, p *project.Project, o Options) (*Restored, error)
 		return nil, err
 	}
 	var runs []int // of one kind each
-	list := undone(ops)
+	list := oplog.Redoable(ops)
 	for i := range min(n, len(list)) {
-		if at := len(list) - 1 - i; i > 0 && redoKind(list[at]) == redoKind(list[at+1]) {
+		if at := len(list) - 1 - i; i > 0 && oplog.RedoKind(list[at]) == oplog.RedoKind(list[at+1]) {
 			runs[len(runs)-1]++
 		} else {
 			runs = append(runs, 1)
@@ -107,12 +107,24 @@ func Redo(ctx context.Context, p *project.Project, o Options) (*Restored, error)
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range runs {
-		done, err := redo(ctx, p, o, n)
-		if err != nil {
+	if all.takesAway() {
+		if err := o.confirm(all); err != nil {
 			return nil, err
 		}
-		all.DryRun, all.Checkpoint, all.Safety, all.Operation, all.Skip = false, done.Checkpoint, done.Safety, done.Operation, append(all.Skip, done.Skip...)
+	}
+	o.Confirm = nil // once for all of it
+	left := n
+	for _, n := range runs {
+		done, err := redo(ctx, p, o, n)
+		switch {
+		case err != nil && left < max(o.Steps, 1):
+			return nil, fmt.Errorf("only a part was redone, and rewind redo %d does the rest: %w", left, err)
+		case err != nil:
+			return nil, err
+		}
+		left -= n
+		all.DryRun, all.Checkpoint, all.Safety, all.Operation = false, done.Checkpoint, done.Safety, done.Operation
+		all.Skip, all.Late = append(all.Skip, done.Skip...), append(all.Late, done.Late...)
 	}
 	return all, nil
 }
@@ -120,46 +132,15 @@ func Redo(ctx context.Context, p *project.Project, o Options) (*Restored, error)
 // redo goes over the last n undos by one operation.
 func redo(ctx context.Context, p *project.Project, o Options, n int) (*Restored, error) {
 	return runTakeBack(ctx, p, o, manifest.OpUndoRestore, func(r *Run, ops []manifest.Operation) (*treeio.Plan, error) {
-		list := undone(ops)
+		list := oplog.Redoable(ops)
 		switch {
 		case len(list) == 0:
 			return nil, &project.NothingError{What: RedoVerb}
 		case len(list) < n:
 			return nil, &project.FewStepsError{What: RedoVerb, Have: len(list)}
 		}
-		return r.takeBack(ops, list[len(list)-n:], redoKind(list[len(list)-1]), RedoVerb)
+		return r.takeBack(ops, list[len(list)-n:], oplog.RedoKind(list[len(list)-1]), RedoVerb)
 	})
-}
-
-// redoKind is the kind of the operation that goes forward again over one of undone.
-func redoKind(op manifest.Operation) manifest.OperationKind {
-	if op.Kind == manifest.OpUndoRestore {
-		return manifest.OpRedoRestore
-	}
-	return manifest.OpUndoRestore
-}
-
-// undone are the undos that Redo can go over again, the newest last: those since the last restore or revert.
-func undone(newestFirst []manifest.Operation) (list []manifest.Operation) {
-	for _, op := range slices.Backward(newestFirst) {
-		i := oplog.IndexOf(list, op.Undoes)
-		switch {
-		case op.Kind == manifest.OpRestore || op.Kind == manifest.OpRevert:
-			if !op.ChangesNothing() {
-				list = nil
-			}
-		case op.Kind == manifest.OpUndo:
-			list = append(list, op)
-		case op.Kind != manifest.OpUndoRestore && op.Kind != manifest.OpRedoRestore || op.PutsBack():
-		case i >= 0 && op.Kind == manifest.OpUndoRestore && op.Verb == UndoVerb: // work came in between
-			list = append(list[:i:i], op)
-		case i >= 0:
-			list = list[:i]
-		default:
-			list = append(list, op)
-		}
-	}
-	return list
 }
 
 // runTakeBack runs what takes operations back. choose gets the log, the newest first.
