@@ -98,14 +98,24 @@ func (f *forgetter) look(ctx context.Context, said *LogState) error {
 		f.keys[rules.ForgottenKey(f.p, path)] = true
 		f.seen.name(path)
 	}
+	if len(f.paths) > 0 {
+		for _, pattern := range f.patterns {
+			f.keys[f.typedKey(pattern)] = true
+		}
+	}
 	quiet := f.seen
 	f.outside = &quiet
 	return nil
 }
 
+// typedKey is the key by which a coverage knows that a pattern was forgotten. It has no escapes: once nothing is there, a
+// name with brackets is taken for a glob.
+func (f *forgetter) typedKey(pattern string) string {
+	return rules.ForgottenKey(f.p, "typed\x00"+strings.TrimPrefix(strings.ReplaceAll(pattern, `\`, ""), "**/"))
+}
+
 // known refuses (*NotHeldError) a pattern for which nothing was found, before anything is removed: of a mistyped path the
-// content would stay. What an earlier forget took out is none; where the pattern is a glob, as far as its leading
-// directories tell.
+// content would stay. What an earlier forget took out is none; nor is what was typed for it: that one may not be finished.
 func (f *forgetter) known(said *LogState, roots []oid.ID) error {
 	paths := slices.Collect(maps.Keys(f.paths))
 	for _, n := range checkpoint.EveryPreimage(f.p, time.Time{}) {
@@ -124,7 +134,7 @@ func (f *forgetter) known(said *LogState, roots []oid.ID) error {
 		return id == (oid.ID{}) || d != nil && d.torn
 	})
 	for _, pattern := range none {
-		if slices.ContainsFunc(pathspec.Leading(pattern), func(path string) bool { return f.paths[path] || keys[rules.ForgottenKey(f.p, path)] }) {
+		if keys[f.typedKey(pattern)] || slices.ContainsFunc(pathspec.Leading(pattern), func(path string) bool { return f.paths[path] || keys[rules.ForgottenKey(f.p, path)] }) {
 			continue
 		}
 		err := pathspec.MatchSome(f.p.LoadDir, []string{pattern}, roots...) // it may be below what another one takes
