@@ -12,7 +12,7 @@ import (
 
 // gitLineView is one part of what becomes of git's own state.
 type gitLineView struct {
-	What   string `json:"what"`           // git-dir, worktree, ref, stash, head, index, progress, reflog
+	What   string `json:"what"`           // git-dir, worktree, ref, stash, head, index, progress, reflog, objects
 	Change string `json:"change"`         // returns, returns-as, moves, goes, stays, unable
 	Name   string `json:"name"`           // of a reference in full; of a stash entry, its message
 	As     string `json:"as,omitempty"`   // the name under which it returns
@@ -26,6 +26,7 @@ type gitLineView struct {
 var gitWhats = map[gitrestore.What]string{
 	gitrestore.GitDir: "git-dir", gitrestore.Worktree: "worktree", gitrestore.Ref: "ref", gitrestore.Stash: "stash",
 	gitrestore.Head: "head", gitrestore.Index: "index", gitrestore.Progress: "progress", gitrestore.Reflog: "reflog",
+	gitrestore.Objects: "objects",
 }
 
 var gitChanges = map[gitrestore.Change]string{
@@ -123,6 +124,14 @@ func gitSubject(l gitrestore.Line) string {
 		return "the index"
 	case gitrestore.Progress:
 		return "the " + l.Name + " in progress"
+	case gitrestore.Objects:
+		switch {
+		case l.Name != "":
+			return "a part of " + l.Name
+		case l.Count == 0:
+			return "a part of the objects"
+		}
+		return app.Plural(l.Count, "object", "objects")
 	case gitrestore.Reflog:
 		of := " of the reflogs"
 		if l.Name != "" {
@@ -167,7 +176,7 @@ func gitVerb(l gitrestore.Line) string {
 	case gitrestore.Goes:
 		return verb("goes", "go") + at(l.From)
 	case gitrestore.Unable:
-		return verb("cannot return", "cannot return") + at(l.To)
+		return "cannot return" + at(l.To)
 	}
 	return verb("stays", "stay")
 }

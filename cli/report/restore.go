@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/attempts"
+	"github.com/rewind-cli/rewind/engine/gitrestore"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/manifest"
@@ -51,6 +53,10 @@ func ReportRestoredIn(c *app.Call, done *restore.Restored, v RestoreVerb, docume
 	}
 	if forgotten != "" && !done.DryRun {
 		return &app.PartlyError{Err: errors.New(forgotten)}
+	}
+	unable := slices.ContainsFunc(done.GitState, func(l gitrestore.Line) bool { return l.Change == gitrestore.Unable })
+	if (unable || done.GitLeft) && !done.DryRun {
+		return &app.PartlyError{Err: errors.New("not all of git's own state could be brought back")}
 	}
 	return nil
 }

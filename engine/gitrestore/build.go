@@ -22,17 +22,14 @@ const buildSuffix = ".rewind-"
 const remainsName = "rewind-remains"
 
 // planBuild plans to build the git directory anew.
-func (p *Plan) planBuild(saved gitrepo.Repo) error {
+func (p *Plan) planBuild(ctx context.Context, saved gitrepo.Repo) error {
 	parent := filepath.Dir(p.target.CommonDir)
 	if info, err := os.Stat(parent); !p.target.Anew && (err != nil || !info.IsDir()) {
 		p.refuse("%s is gone, and so is the directory that it was in.", p.target.CommonDir)
 		return nil
 	}
 	p.build = true
-	l := Line{What: GitDir, Change: Returns, Name: p.target.CommonDir, Note: "The git directory is built anew, with configuration, hooks and all that it had."}
-	if p.remains {
-		l.Note = "What is left of the git directory is no repository. It is built anew, and the remains are kept in it as " + remainsName + "."
-	}
+	l := Line{What: GitDir, Change: Returns, Name: p.target.CommonDir, Note: "The git directory is built anew, with configuration, hooks and all that is held."}
 	if saved.RefStorage() == "files" {
 		s, err := readSide(saved)
 		if err != nil {
@@ -43,14 +40,46 @@ func (p *Plan) planBuild(saved gitrepo.Repo) error {
 		if err != nil {
 			return err
 		}
+		var lacking []Line
+		if !p.source.Unchecked && !saved.Partial() {
+			var checked bool
+			if lacking, checked, err = p.planWhole(ctx, s, stash); err != nil || len(p.Refusals) > 0 {
+				return err
+			}
+			if checked && len(lacking) == 0 {
+				l.Note = "The git directory is built anew, with configuration, hooks and all that it had."
+			}
+		}
+		if p.absent[l.To] {
+			l.To = ""
+		}
+		for _, ref := range s.refs {
+			if p.absent[ref.ID] {
+				l.Count--
+			}
+		}
 		p.line(l)
 		for _, e := range stash {
-			p.line(Line{What: Stash, Change: Returns, Name: e.message(), To: e.id})
+			if !p.absent[e.id] {
+				p.line(Line{What: Stash, Change: Returns, Name: e.message(), To: e.id})
+			}
 		}
-		return nil
+		p.Lines = append(p.Lines, lacking...)
+	} else {
+		p.line(l)
 	}
-	p.line(l)
+	if p.remains {
+		p.Lines[0].Note = "What is left of the git directory is no repository. It is built anew, and the remains are kept in it as " + remainsName + "."
+	}
 	return nil
+}
+
+// sources are the directories that the objects of a git directory that is built anew come from.
+func (p *Plan) sources() []string {
+	if !p.remains {
+		return p.source.Objects
+	}
+	return append(slices.Clone(p.source.Objects), filepath.Join(p.target.CommonDir, "objects"))
 }
 
 // applyBuild builds a git directory beside its place, and renames it when it is whole.
@@ -101,7 +130,7 @@ func (p *Plan) applyBuild(ctx context.Context) (r Result, err error) {
 // repositories are among them, what its references, reflogs and indexes reach. Without the git program, and where objects are
 // missing, all.
 func (p *Plan) objectsFor(ctx context.Context, gitDir string, dirs []string) (links []link, err error) {
-	if p.source.Shared {
+	if p.source.Shared && len(p.damaged) == 0 {
 		git := gitprogram.Repository{GitDir: gitDir, Objects: dirs}
 		tips := strings.Join(append(p.progressIDs(), ""), "\n")
 		out, err := git.Output(ctx, []byte(tips), "rev-list", "--objects", "--no-object-names", "--ignore-missing", "--all", "--reflog", "--indexed-objects", "--stdin")
@@ -120,7 +149,7 @@ func (p *Plan) objectsFor(ctx context.Context, gitDir string, dirs []string) (li
 		}
 		links = append(links, list...)
 	}
-	return links, nil
+	return slices.DeleteFunc(links, func(l link) bool { return p.damaged[l.from] }), nil
 }
 
 // renameInto gives a git directory its name, which must be free.
@@ -150,9 +179,8 @@ func (p *Plan) buildIn(ctx context.Context, temp string, r *Result) error {
 			return err
 		}
 	}
-	dirs := p.source.Objects
-	if p.remains {
-		dirs = append(slices.Clone(dirs), filepath.Join(p.target.CommonDir, "objects"))
+	if err := p.dropAbsent(temp); err != nil {
+		return err
 	}
 	for _, dir := range []string{"refs", "objects/info", "objects/pack"} {
 		if err := os.MkdirAll(filepath.Join(temp, filepath.FromSlash(dir)), 0o777); err != nil {
@@ -162,7 +190,7 @@ func (p *Plan) buildIn(ctx context.Context, temp string, r *Result) error {
 	if err := p.stepped("files"); err != nil {
 		return err
 	}
-	links, err := p.objectsFor(ctx, temp, dirs)
+	links, err := p.objectsFor(ctx, temp, p.sources())
 	if err != nil {
 		return err
 	}

@@ -330,5 +330,11 @@ func (p *Plan) repository(held bool) gitprogram.Repository {
 	if held {
 		r.Objects = p.source.Objects
 	}
+	if p.build { // the target is not there: the saved state can be asked
+		r.GitDir, r.Objects = p.source.Dir, p.sources()
+		if len(p.damaged) > 0 {
+			r.Objects = nil // what is not damaged is in its own directory
+		}
+	}
 	return r
 }

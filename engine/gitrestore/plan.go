@@ -28,6 +28,9 @@ type Source struct {
 	Indexes map[string]string // files: of the main worktree (""), and of linked ones by their names below worktrees/
 	Objects []string          // directories laid out as git's objects, which hold what the state needs
 	Shared  bool              // they hold objects of other repositories, too, which a git directory that is built anew is not to get
+	Why     string            // a sentence: why objects may not be held
+	// Unchecked says that nobody is to be told what of a git directory that is built anew is held.
+	Unchecked bool
 }
 
 // Target is the repository's place. Its paths are absolute; what is there is looked at, and nothing may be.
@@ -62,6 +65,7 @@ const (
 	Index
 	Progress // a merge, rebase, cherry-pick, revert or bisect that was in progress
 	Reflog
+	Objects // that a git directory which is built anew lacks
 )
 
 // Change is what happens.
@@ -101,9 +105,11 @@ type Plan struct {
 
 	partial  bool // objects may be missing
 	build    bool
-	remains  bool // of the git directory: they are moved into the new one
-	worktree bool // the linked worktree is registered anew
-	gitFile  bool // so is the file .git of the work tree
+	absent   map[string]bool // of a build: by ids that the saved state names, whether they are held nowhere
+	damaged  map[string]bool // and files of loose objects that are held and have another content
+	remains  bool            // of the git directory: they are moved into the new one
+	worktree bool            // the linked worktree is registered anew
+	gitFile  bool            // so is the file .git of the work tree
 	links    []link
 	first    []refChange // one transaction
 	head     *gitrepo.Ref
@@ -162,9 +168,9 @@ func MakePlan(ctx context.Context, s Source, t Target, mode Mode, label string) 
 	info, err := os.Lstat(t.CommonDir)
 	switch {
 	case t.Anew:
-		return p, p.planBuild(saved)
+		return p, p.planBuild(ctx, saved)
 	case errors.Is(err, fs.ErrNotExist):
-		return p, p.planBuild(saved)
+		return p, p.planBuild(ctx, saved)
 	case err != nil:
 		return nil, err
 	case !gitrepo.IsGitDir(t.CommonDir):
@@ -173,7 +179,7 @@ func MakePlan(ctx context.Context, s Source, t Target, mode Mode, label string) 
 			return p, nil
 		}
 		p.remains = true
-		return p, p.planBuild(saved)
+		return p, p.planBuild(ctx, saved)
 	}
 	if err := p.planWorktree(); err != nil || len(p.Refusals) > 0 {
 		return p, err
@@ -323,7 +329,7 @@ func (p *planner) planOwn(kinds map[string]string) error {
 	switch {
 	case was == is, was == gitrepo.Ref{}:
 	case was.ID != "" && kinds[was.ID] != "commit":
-		p.line(Line{What: Head, Change: Unable, Name: "HEAD", From: text(is), To: was.ID, Note: "Its object is held nowhere."})
+		p.line(Line{What: Head, Change: Unable, Name: "HEAD", From: text(is), To: was.ID, Note: heldNowhere})
 	default:
 		p.line(Line{What: Head, Change: Moves, Name: "HEAD", From: text(is), To: text(was)})
 		p.head = &was

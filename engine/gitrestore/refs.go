@@ -135,7 +135,7 @@ func (p *planner) planRefs(d differing, kinds map[string]string) error {
 		note := ""
 		switch {
 		case kinds[id] == "":
-			note = "Its object is held nowhere."
+			note = heldNowhere
 		case strings.HasPrefix(name, "refs/heads/") && kinds[id] != "commit":
 			note = "It names no commit."
 		}

@@ -43,7 +43,7 @@ func (p *planner) planStash(was, is []logEntry, kinds map[string]string) {
 		case has(list, e.id):
 			continue
 		case !there && kinds[e.id] != "commit":
-			p.line(Line{What: Stash, Change: Unable, Name: e.message(), To: e.id, Note: "Its object is held nowhere."})
+			p.line(Line{What: Stash, Change: Unable, Name: e.message(), To: e.id, Note: heldNowhere})
 			continue
 		case !there:
 			p.line(Line{What: Stash, Change: Returns, Name: e.message(), To: e.id})

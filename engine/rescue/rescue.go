@@ -82,7 +82,9 @@ func Rescue(ctx context.Context, o Options) (*project.Project, *restore.Restored
 	if refused := (*project.RefusedError)(nil); ro.Git != restore.GitStays && errors.As(err, &refused) {
 		p.Notify("git's own state was not brought back: " + refused.What)
 		ro.Git = restore.GitStays
-		done, err = restore.Restore(ctx, p, ro)
+		if done, err = restore.Restore(ctx, p, ro); err == nil {
+			done.GitLeft = true
+		}
 	}
 	return p, done, err
 }

@@ -134,7 +134,7 @@ func (r *Run) report(changes []treeio.Change, skips []problem.Problem) *Restored
 	if r.saw != nil && r.Sel == nil {
 		out.NotCaptured = r.saw.outside
 	}
-	out.GitState, out.GitLost = r.gitLines(), r.gitLost
+	out.GitState, out.GitLost, out.GitLeft = r.gitLines(), r.gitLost, r.git != nil && r.git.left
 	if out.Git = r.gitMoved(changes); r.Options.Git >= GitExact || out.Git != nil && out.Git.Gone() && r.git.changes() {
 		out.Git = nil // it comes back
 	}

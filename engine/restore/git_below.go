@@ -29,6 +29,7 @@ func (r *Run) planBelow(g *gitMove, state *gitstate.State) error {
 		reason = strings.Join(refusals, " ")
 	}
 	if reason != "" {
+		g.left = true
 		if !g.quiet {
 			r.Notify(fmt.Sprintf("git's own state of %s is not brought back: %s", name, reason))
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/gitrepo"
 	"github.com/rewind-cli/rewind/engine/gitrestore"
 	"github.com/rewind-cli/rewind/engine/gitstate"
+	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -32,6 +33,7 @@ const (
 type gitMove struct {
 	half     GitHalf
 	quiet    bool   // what cannot be brought back is not reported
+	left     bool   // a repository below the root cannot be brought back
 	dir      string // temporary: the saved states as files
 	plans    []gitPlan
 	lines    []gitrestore.Line // of all plans
@@ -115,7 +117,7 @@ func (r *Run) planRepository(g *gitMove, state *gitstate.State, target gitrestor
 	if err != nil {
 		return nil, err
 	}
-	source := gitrestore.Source{Dir: filepath.Join(dir, "files"), Objects: gitstate.HeldDirs(r.Project), Shared: g.shared}
+	source := gitrestore.Source{Dir: filepath.Join(dir, "files"), Objects: gitstate.HeldDirs(r.Project), Shared: g.shared, Unchecked: g.quiet, Why: r.whyNotHeld()}
 	indexes := filepath.Join(dir, "indexes")
 	for _, dir := range []string{source.Dir, indexes} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
@@ -148,6 +150,15 @@ func (r *Run) planRepository(g *gitMove, state *gitstate.State, target gitrestor
 		g.lines = append(g.lines, l)
 	}
 	return nil, nil
+}
+
+// whyNotHeld is the most likely reason why what a state needs is not held.
+func (r *Run) whyNotHeld() string {
+	forgot := func(o manifest.Operation) bool { return o.Kind == manifest.OpForget && o.Seq > r.target.Seq }
+	if ops, err := oplog.Operations(r.Ctx, r.Project, 0); err == nil && slices.ContainsFunc(ops, forgot) {
+		return "rewind forget let go of what was held."
+	}
+	return "They are not held for this account and this directory: another account holds them, this is a copy of a project, or ~/.rewind was removed, or put back from a backup."
 }
 
 // linkSharedIndexes puts the other halves of split indexes beside the indexes, where git looks for them. Their names say what
