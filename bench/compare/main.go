@@ -82,6 +82,7 @@ var parts = []part{
 	{"search", (*bench).searchPart},
 	{"lines", (*bench).linesPart},
 	{"page", (*bench).pagePart},
+	{"git", (*bench).gitPart},
 	{"remote", (*bench).remotePart},
 }
 

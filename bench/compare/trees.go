@@ -52,6 +52,9 @@ var shapes = map[string]workload.Shape{
 	"made500k": {Files: 500_000, PerDir: 25, MeanSize: 2 << 10},
 	"dirs300":  {Files: 15_000, PerDir: 300, MeanSize: 8 << 10},
 	"wide":     {Files: 20_000, PerDir: 20_000, MeanSize: 2 << 10},
+	// The same tree without a repository and in one.
+	"alone":      {Files: 10_000, PerDir: 20, MeanSize: 6 << 10},
+	"repository": {Files: 10_000, PerDir: 20, MeanSize: 6 << 10},
 }
 
 func (b *bench) makeTree(name, root string) (title string, err error) {
