@@ -11,3 +11,6 @@ func LimitChains(n int64) (undo func()) {
 	maxChains = n
 	return func() { maxChains = was }
 }
+
+// SizeOf is how many bytes of packs a temporary repository has.
+var SizeOf = sizeOf

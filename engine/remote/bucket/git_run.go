@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -193,10 +194,14 @@ func sizeOf(repo string) (n int64) {
 	if err != nil {
 		return 0
 	}
+	var counted []fs.FileInfo
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.Mode()&fs.ModeType == 0 {
-			n += info.Size()
+		info, err := e.Info()
+		if err != nil || info.Mode()&fs.ModeType != 0 || slices.ContainsFunc(counted, func(c fs.FileInfo) bool { return os.SameFile(c, info) }) {
+			continue // git links a pack to its name before it removes the temporary one
 		}
+		counted = append(counted, info)
+		n += info.Size()
 	}
 	return n
 }

@@ -1,6 +1,7 @@
 package bucket_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/cgi"
@@ -100,4 +101,17 @@ type countedAnswer struct {
 func (c countedAnswer) Write(p []byte) (int, error) {
 	c.n.Add(int64(len(p)))
 	return c.ResponseWriter.Write(p)
+}
+
+// TestPackOfTwoNames: git gives a pack its name before it removes the temporary one. Such a moment is no reason to end it.
+func TestPackOfTwoNames(t *testing.T) {
+	repo := t.TempDir()
+	dir := filepath.Join(repo, "objects", "pack")
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "tmp_pack_a"), make([]byte, 1000), 0o600),
+		os.Link(filepath.Join(dir, "tmp_pack_a"), filepath.Join(dir, "pack-a.pack")), os.WriteFile(filepath.Join(dir, "pack-a.idx"), make([]byte, 10), 0o600)); err != nil {
+		t.Skip(err)
+	}
+	if n := bucket.SizeOf(repo); n != 1010 {
+		t.Errorf("it has %d bytes", n)
+	}
 }
