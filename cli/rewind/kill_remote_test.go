@@ -215,7 +215,10 @@ func (k *killers) round(verb string) {
 		for range 1 + k.random.IntN(3) {
 			k.save()
 		}
-		k.kill(k.arena, "push", "--json")
+		var v struct{ Moved, Lost bool }
+		if k.document(k.kill(k.arena, "push", "--json"), &v); v.Moved || v.Lost {
+			k.t.Errorf("the log begins anew: %+v", v)
+		}
 		k.pushed()
 	case "pull":
 		k.save()

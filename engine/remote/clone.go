@@ -139,8 +139,11 @@ func (c *cloning) into(ctx context.Context, o CloneOptions, a about, logs []stri
 		return errors.Join(err, p.Close())
 	}
 	defer lock.Release()
-	if last, err := p.Store.Last(); err != nil || last.Seq > 0 { // another clone was faster
-		return errors.Join(err, &NotEmptyError{Dir: o.Dir}, p.Close())
+	if last, err := p.Store.Last(); err != nil || last.Seq > 0 { // another clone was faster, or was killed when it had filled the store
+		if err == nil {
+			err = p.Cloned()
+		}
+		return errors.Join(err, &NotEmptyError{o.Dir, true}, p.Close())
 	}
 	c.done.Project = p
 	c.keep = filepath.Join(p.StoreDir(), account.TmpName, cloneName)
