@@ -145,6 +145,7 @@ func (r *remoteWorld) cloned(v *verdict, when string, ids []string) {
 		v.wrong("%s: clone: exit code %d: %s%s", when, code, out, errOut)
 		return
 	}
+	byHand(r.T, dir)
 	out, errOut, code := r.command("list", "--all", "--json", "--root", dir)
 	if code != 0 {
 		v.wrong("%s: list: exit code %d: %s", when, code, errOut)

@@ -306,6 +306,7 @@ func (k *killers) clone() {
 	k.clones++
 	k.kill(a, "clone", k.url, a.root, "--json")
 	k.has("a clone", k.ids(a.must("list", "--all", "--json")))
+	byHand(k.t, a.root)
 	tried := 0
 	for id, state := range k.states {
 		if tried++; tried > 2 || k.t.Failed() {
@@ -319,6 +320,19 @@ func (k *killers) clone() {
 	a.must("verify")
 	if err := os.RemoveAll(filepath.Dir(a.root)); err != nil {
 		k.t.Fatal(err)
+	}
+}
+
+// byHand has a clone push nothing by itself: a process that is left would, while others look.
+func byHand(t *testing.T, root string) {
+	t.Helper()
+	file := filepath.Join(root, ".agent", "rewind", "remotes.json")
+	data, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, bytes.ReplaceAll(data, []byte(`"manual": false`), []byte(`"manual": true`)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
