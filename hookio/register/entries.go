@@ -1,10 +1,15 @@
 package register
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tailscale/hujson"
 
+	"github.com/rewind-cli/rewind/hookio"
 	"github.com/rewind-cli/rewind/hookio/shell"
 )
 
@@ -103,7 +108,7 @@ func literal(v hujson.Value) string {
 	return ""
 }
 
-// ourEntry recognises a hook that runs "…/rewind hook …", or smart-checkpoint.
+// ourEntry recognises a hook of ours, or smart-checkpoint.
 func ourEntry(v hujson.Value) (Entry, bool) {
 	o, ok := v.Value.(*hujson.Object)
 	if !ok {
@@ -129,7 +134,7 @@ func ourEntry(v hujson.Value) (Entry, bool) {
 	switch {
 	case strings.Contains(all, "smart-checkpoint"):
 		e.Older = true
-	case len(args) > 0 && args[0] == "hook" && shell.Program(e.Command) == "rewind":
+	case isHook(e.Command, args):
 	case runsHook(all):
 	default:
 		return Entry{}, false
@@ -138,16 +143,50 @@ func ourEntry(v hujson.Value) (Entry, bool) {
 	return e, true
 }
 
-// runsHook reports whether a command line runs "rewind hook".
+// runsHook reports whether a command line runs a hook of ours.
 func runsHook(line string) (found bool) {
-	if !strings.Contains(line, "rewind") || !strings.Contains(line, "hook") {
+	if !strings.Contains(line, "hook") {
 		return false
 	}
 	if strings.Contains(line, "/rewind hook ") { // also below a directory with blanks that nobody quoted
 		return true
 	}
 	shell.Walk(line, "", nil, func(inv *shell.Invocation) {
-		found = found || inv.Name == "rewind" && len(inv.Args) > 0 && inv.Args[0].Text == "hook"
+		var args []string
+		for _, a := range inv.Args {
+			args = append(args, a.Text)
+		}
+		found = found || isHook(inv.Program.Text, args)
 	})
 	return found
+}
+
+// isHook reports whether a program with these arguments is a hook of ours: rewind, one whose name is rewind's with
+// something behind it, as rewind-1.2 or rewind_linux_amd64, or this very program under whatever name.
+func isHook(program string, args []string) bool {
+	name := shell.Program(program)
+	switch {
+	case len(args) == 0 || args[0] != "hook":
+		return false
+	case name == "rewind":
+		return true
+	case len(args) == 1 || !slices.Contains(hookio.Agents(), hookio.Agent(args[1])):
+		return false
+	}
+	behind, ours := strings.CutPrefix(name, "rewind")
+	return ours && (behind[0] < 'a' || behind[0] > 'z') || isRunning(program)
+}
+
+var thisProgram = sync.OnceValue(func() os.FileInfo {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	info, _ := os.Stat(exe) // nil: it is gone
+	return info
+})
+
+func isRunning(program string) bool {
+	info, err := os.Stat(program)
+	return filepath.IsAbs(program) && err == nil && thisProgram() != nil && os.SameFile(info, thisProgram())
 }
