@@ -239,6 +239,24 @@ func (s *Store) mirrorNow() string {
 	return s.mirrorDir
 }
 
+// Bare reports whether the store has no pack yet, and whether its mirror can have those that come: where both are on
+// one file system.
+func (s *Store) Bare() (bare, mirrors bool) {
+	names, err := s.names()
+	mirror := s.mirrorNow()
+	own, oerr := s.fs.Lstat(s.o.Dir)
+	if len(names) > 0 || mirror == "" || errors.Join(err, oerr) != nil {
+		return false, false
+	}
+	for dir := mirror; ; dir = filepath.Dir(dir) { // the mirror's directory is made with the first pack
+		if there, err := s.fs.Lstat(dir); err == nil {
+			return true, sameDevice(own, there)
+		} else if dir == filepath.Dir(dir) {
+			return true, false
+		}
+	}
+}
+
 // ownMirror is the mirror if it is there, and a directory: nothing is removed
 // through a link. An error: it is not known; what has to go from it may still be there.
 func (s *Store) ownMirror() (string, error) {

@@ -89,6 +89,11 @@ func Of(ctx context.Context, p *project.Project) (*Status, error) {
 	if err := hook.Mirrored(p); err != nil {
 		s.MirrorReason = problem.Text(err)
 		s.MirrorsNext = !p.Copied && p.ReadOnly == nil && p.Store.MirrorsNext()
+	} else if bare, mirrors := p.Store.Bare(); bare {
+		s.MirrorsNext, s.MirrorReason = mirrors, "there is no checkpoint yet"
+		if !mirrors {
+			s.MirrorReason = "the account's directory " + p.Env.AccountDir() + " is on another file system"
+		}
 	} else {
 		s.Mirrored = true
 	}

@@ -125,6 +125,8 @@ func printStatus(o *app.Output, st *status.Status, set *settings.Settings, agent
 	field("checkpoints", "%s, %s", count, size)
 	if st.Mirrored {
 		field("mirror", "yes: the store survives git clean -fdx")
+	} else if st.MirrorsNext && st.Last == nil {
+		field("mirror", "not yet: the first save or hook makes it")
 	} else if st.MirrorsNext {
 		field("mirror", "incomplete: the next save or hook completes it")
 	} else {
