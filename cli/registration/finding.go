@@ -20,7 +20,11 @@ func DescribeFinding(a *AgentFiles, f register.Finding) (severity, message, cure
 	again := RegisterCommand(a)
 	switch f.Code {
 	case register.FileNotJSON:
-		return Severe, fmt.Sprintf("%s ignores %s, which is not valid JSON: %s", a.Title, f.File, f.Detail), "fix " + f.File
+		return Severe, fmt.Sprintf("%s ignores %s, which is not valid JSON: %s", a.Title, f.File, f.Detail), "correct " + f.File
+	case register.Ignored:
+		return Severe, fmt.Sprintf("%s ignores %s and runs no hook that is in it: %s", a.Title, f.File, f.Detail), f.Cure
+	case register.OlderIgnores:
+		return Mild, fmt.Sprintf("older versions of %s, as 2.0.30, ignore %s and run no hook that is in it: %s", a.Title, f.File, f.Detail), f.Cure
 	case register.HooksDisabled:
 		return Severe, fmt.Sprintf("%s in %s turns off all hooks of %s", f.Detail, f.File, a.Title), "remove " + f.Detail + " from " + f.File
 	case register.ManagedOnly:
@@ -52,7 +56,7 @@ func DescribeFinding(a *AgentFiles, f register.Finding) (severity, message, cure
 	case register.Wrapped:
 		return Severe, fmt.Sprintf("%s has its events inside a \"hooks\" object, so %s runs none of them", f.File, a.Title), "move the events to the top level of " + f.File
 	case register.WrongShape:
-		return Severe, fmt.Sprintf("%s in %s does not have the type that %s expects", f.Event, f.File, a.Title), "fix " + f.File
+		return Severe, fmt.Sprintf("%s in %s does not have the type that %s expects", f.Event, f.File, a.Title), "correct " + f.File
 	case register.NotOurs:
 		return Mild, fmt.Sprintf("%s was not written by rewind, but has the name of the file that calls it from %s", f.File, a.Title), "move " + f.File + " away"
 	case register.OtherVersion:

@@ -31,6 +31,7 @@ var claude = Client{
 	known:    classicEvents,
 	switches: []offSwitch{{"disableAllHooks", true, HooksDisabled}, {"allowManagedHooksOnly", true, ManagedOnly}},
 	others:   func(w Where, _ string) []string { return []string{claudeState(w)} },
+	reads:    claudeReads,
 	runs:     func(w Where, _ FoundEntry) bool { return claudeTrusts(w) },
 	check:    claudeTrust,
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tailscale/hujson"
+
 	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/hookio"
 )
@@ -87,6 +89,8 @@ type Client struct {
 	// that do not, "" for none.
 	switches []offSwitch
 	disabled string
+	// reads says what the agent does not take in a file that calls us and that we understand; nil: nothing is known.
+	reads func(f SettingsFile, root hujson.Value) []Finding
 	// extension is the text of a file that is ours alone, an extension or plugin
 	// for the agent that calls us; nil for an agent with hooks. See whole.go.
 	extension *string

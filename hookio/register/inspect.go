@@ -1,6 +1,7 @@
 package register
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -28,6 +29,8 @@ type FindingCode string
 
 const (
 	FileNotJSON     FindingCode = "not-json"           // the agent ignores the file, perhaps silently
+	Ignored         FindingCode = "ignored"            // the agent does not read File, for the reason Detail
+	OlderIgnores    FindingCode = "older-ignores"      // earlier versions of it do not
 	HooksDisabled   FindingCode = "hooks-disabled"     // disableAllHooks
 	ManagedOnly     FindingCode = "managed-hooks-only" // allowManagedHooksOnly
 	NotRegistered   FindingCode = "not-registered"     // none of our hooks anywhere
@@ -50,7 +53,7 @@ type Finding struct {
 	File   string
 	Event  string
 	Detail string
-	Cure   string // for AgentsOwn
+	Cure   string // for Ignored, OlderIgnores and AgentsOwn
 }
 
 // Missing is what is missing, of an EventMissing, as a Completion says it.
@@ -79,11 +82,15 @@ func (c *Client) Inspect(files []SettingsFile) (found []FoundEntry, findings []F
 	for _, f := range files {
 		_, root, err := parseSettings(f.Content)
 		if err != nil {
-			findings = append(findings, Finding{Code: FileNotJSON, File: f.Path, Detail: err.Error()})
+			findings = append(findings, Finding{Code: FileNotJSON, File: f.Path, Detail: problemOf(err)})
 			continue
 		}
 		top, _ := containerOf(root)
-		for _, e := range entriesIn(root, c.formOf(f)) {
+		entries := entriesIn(root, c.formOf(f))
+		if c.reads != nil && (len(entries) > 0 || enabledPlugin(top) != "") {
+			findings = append(findings, c.reads(f, root)...)
+		}
+		for _, e := range entries {
 			if e.Older {
 				findings = append(findings, Finding{Code: OlderTool, File: f.Path, Event: e.Event, Detail: shell.Clip(e.Command)})
 				continue
@@ -109,6 +116,7 @@ func (c *Client) Inspect(files []SettingsFile) (found []FoundEntry, findings []F
 			}
 		}
 	}
+	findings = append(findings, c.inspectDisabled(files, found)...)
 	for _, e := range found {
 		file := slashed(e.File)
 		if by, ok := hides[path.Dir(file)+"\x00"+e.Event]; ok && by != e.File {
@@ -116,6 +124,14 @@ func (c *Client) Inspect(files []SettingsFile) (found []FoundEntry, findings []F
 		}
 	}
 	return found, append(findings, c.inspectCoverage(found, plugin)...)
+}
+
+// problemOf is what is wrong with a file that is not valid JSON.
+func problemOf(err error) string {
+	if bad := errors.Unwrap(err); bad != nil {
+		err = bad
+	}
+	return err.Error()
 }
 
 func slashed(p string) string { return strings.ReplaceAll(p, `\`, "/") }
@@ -129,6 +145,19 @@ func (c *Client) inspectSwitches(f SettingsFile, root hujson.Value) (out []Findi
 		}
 		if found && v.Value.Kind() == kind {
 			out = append(out, Finding{Code: s.code, File: f.Path, Detail: s.name})
+		}
+	}
+	return out
+}
+
+// inspectDisabled finds our hooks in the lists of those that the person has disabled one by one.
+func (c *Client) inspectDisabled(files []SettingsFile, found []FoundEntry) (out []Finding) {
+	for _, f := range files {
+		_, disabled := c.merged([]SettingsFile{f})
+		if slices.ContainsFunc(found, func(e FoundEntry) bool { return slices.Contains(disabled, e.Command) }) {
+			out = append(out, Finding{Code: AgentsOwn, File: f.Path,
+				Detail: fmt.Sprintf("%s in %s has the hooks of rewind, so %s does not run them", c.disabled, f.Path, c.Agent.Title()),
+				Cure:   "remove the line that runs rewind from " + c.disabled + " in " + f.Path})
 		}
 	}
 	return out

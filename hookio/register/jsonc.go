@@ -58,7 +58,7 @@ func parseSettings(b []byte) (o *hujson.Object, root hujson.Value, err error) {
 		return nil, root, &NotJSONError{fmt.Errorf("nested deeper than %d", maxSettingsDepth)}
 	}
 	if root, err = hujson.Parse(text); err != nil {
-		return nil, root, &NotJSONError{err}
+		return nil, root, &NotJSONError{errors.New(strings.TrimPrefix(err.Error(), "hujson: "))}
 	}
 	o, ok := root.Value.(*hujson.Object)
 	if !ok {

@@ -52,13 +52,15 @@ func (c *Client) Running(w Where) (running []Running) {
 	if source := c.Packaged(w); source != "" {
 		running = append(running, Running{handler: source})
 	}
-	hidden := map[string]bool{} // file and event
+	hidden := map[string]bool{} // a file, or file and event
 	for _, f := range append(findings, c.Check(w, found)...) {
 		switch f.Code {
 		case HooksDisabled, ManagedOnly:
 			return nil
 		case Shadowed:
 			hidden[f.File+"\x00"+f.Event] = true
+		case Ignored:
+			hidden[f.File] = true
 		}
 	}
 	plugin, disabled := c.merged(files)
@@ -67,7 +69,7 @@ func (c *Client) Running(w Where) (running []Running) {
 	}
 	for _, f := range files {
 		for _, e := range c.running(w, f) {
-			if !hidden[f.Path+"\x00"+e.Event] && !slices.Contains(disabled, e.command) {
+			if !hidden[f.Path] && !hidden[f.Path+"\x00"+e.Event] && !slices.Contains(disabled, e.command) {
 				running = append(running, e.Running)
 			}
 		}

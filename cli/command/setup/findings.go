@@ -43,7 +43,7 @@ func (l *findings) failed(area string, err error) {
 
 func (l *findings) ofSettings(set *settings.Settings, warnings []settings.Warning) {
 	for _, w := range warnings {
-		cure := "fix it in " + w.Source
+		cure := "correct it in " + w.Source
 		if w.Key == "" && (w.Source == "REWIND_TIER" || w.Source == "CHECKPOINT_TIER") {
 			cure = "unset " + w.Source
 		}

@@ -128,6 +128,9 @@ func (r *registering) agent(a *registration.AgentFiles) error {
 		changed = changed || edited
 	}
 	r.report(a, line, changed)
+	if r.program != nil {
+		r.warn(a)
+	}
 	r.registeredNow(a)
 	return nil
 }
@@ -227,6 +230,21 @@ func (r *registering) report(a *registration.AgentFiles, line string, changed bo
 	}
 	if changed && hint != "" {
 		r.Out.Hint("%s", hint)
+	}
+}
+
+// warn says what keeps the agent from running the hooks that its files have now.
+func (r *registering) warn(a *registration.AgentFiles) {
+	_, findings, err := a.Found()
+	if err != nil {
+		return // status says it
+	}
+	for _, f := range findings {
+		severity, message, cure := registration.DescribeFinding(a, f)
+		if severity == registration.Severe || f.Code == register.OlderIgnores {
+			r.Out.Warn("%s", message)
+			r.Out.Hint("%s", cure)
+		}
 	}
 }
 
