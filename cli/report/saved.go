@@ -6,6 +6,8 @@ import (
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/session"
 )
 
 // ReportSaved says in one line what was saved, and names what could not be.
@@ -25,14 +27,27 @@ func ReportSaved(c *app.Call, s *checkpoint.Saved) error {
 	if text := rows.InsteadText(s.Instead); text != "" {
 		c.Out.Warn("files of the checkpoint before were replaced by what %s", text)
 	}
-	if k.Files == 0 && s.Ignored != "" {
-		c.Out.Warn("no files were captured: %s is %s", app.Escape(s.Ignored), app.Escape(s.IgnoredBy))
+	if s.Ignored != "" && allOut(c, k.Files) {
+		what := "no files were captured"
+		if k.Files > 0 {
+			what = "only rule files and precious files were captured"
+		}
+		c.Out.Warn("%s: %s is %s", what, app.Escape(s.Ignored), app.Escape(s.IgnoredBy))
 		c.Out.Hint("rewind save --no-ignore captures everything once, rewind config forceInclude '[\"/*\"]' from now on")
 	}
 	if bad := problem.FailedOf(s.Partial); len(bad) > 0 {
 		return &app.PartialError{Verb: "captured", Paths: bad}
 	}
 	return nil
+}
+
+// allOut reports whether the rules leave out what a checkpoint of so many files is for.
+func allOut(c *app.Call, files uint64) bool {
+	if files == 0 {
+		return true
+	}
+	path, _, err := rules.AllOut(c.Project, session.Kept(c.Project))
+	return err == nil && path != "" // status --check tells of an error
 }
 
 // reportSession says whose conversation a checkpoint holds, where that was found out, and why

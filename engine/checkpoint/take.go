@@ -49,7 +49,7 @@ type Saved struct {
 	TooLarge   []problem.Problem // files over the setting maxFileSize, which are not captured
 	Instead    []problem.Problem // what is where the checkpoint before has a file, and cannot be captured
 	Elapsed    time.Duration
-	// Of a checkpoint without any file, a path that a rule left out, and the rule:
+	// Of a checkpoint with hardly a file, a path that a rule left out, and the rule:
 	// a project whose own rules exclude everything is worth a message.
 	Ignored, IgnoredBy string
 
@@ -238,11 +238,14 @@ func (c *Captured) commit(ctx context.Context, o TakeOptions, again bool) (*Save
 	if parent != nil {
 		saved.Before, saved.Safety = parent.Seq, parent.Kind == manifest.Safety
 	}
-	if r.Files == 0 {
+	if r.Files < hardlyAny {
 		saved.Ignored, saved.IgnoredBy = problem.RuledOut(c.Problems)
 	}
 	return saved, nil
 }
+
+// hardlyAny is how many files a checkpoint has at least in a project whose rules are surely not all that it has.
+const hardlyAny = 32
 
 // with are the records that go with a checkpoint.
 func (o *TakeOptions) with(id manifest.CheckpointID) (records []manifest.Record) {

@@ -122,6 +122,14 @@ func runValidate(ctx context.Context, c *app.Call) error {
 		for _, problem := range problems {
 			v.Findings.mild("project", rulesCure(problem.Path), "%s: %s", problem.Path, problem.Reason)
 		}
+		out, rule, err := rules.AllOut(p, session.Kept(p))
+		if err != nil {
+			v.Findings.failed("project", err)
+		}
+		if out != "" {
+			v.Findings.severe("project", "rewind config ignore, .rewindignore and .gitignore have the rules; rewind config forceInclude '[\"/*\"]' overrides them",
+				"the rules leave out every file of the project: %s is ignored: %s", out, rule)
+		}
 		files, err := session.Files(ctx, p)
 		if err != nil {
 			v.Findings.failed("store", err)
@@ -158,7 +166,7 @@ func rulesCure(path string) string {
 	case strings.HasPrefix(path, ".git"):
 		return "git check-ignore -v . shows how git itself reads it"
 	}
-	return "fix " + path
+	return "correct " + path
 }
 
 func printFindings(o *app.Output, v validateView) {
