@@ -71,11 +71,17 @@ func complete(ctx context.Context, words []string, env account.Env, o *app.Outpu
 	}
 	c := completer{ctx: ctx, env: env, typed: words[len(words)-1]}
 	c.parse(words[:len(words)-1])
+	flag, value, given := strings.Cut(c.typed, "=")
+	if f := c.flags.Lookup(strings.TrimPrefix(flag, "--")); given && f != nil && !c.dashed && strings.HasPrefix(flag, "--") {
+		c.wants, c.typed, flag = f.Name, value, flag+"="
+	} else {
+		flag = ""
+	}
 	offered := map[string]bool{}
 	c.offer = func(value, text string) {
 		if strings.HasPrefix(value, c.typed) && !offered[value] {
 			offered[value] = true
-			value = strings.TrimPrefix(value, before)
+			value = strings.TrimPrefix(flag+value, before)
 			if text != "" {
 				value += "\t" + text
 			}
@@ -195,6 +201,7 @@ func (c *completer) flagValue() {
 		c.calls()
 	default:
 		c.words(map[string][]string{
+			"git":       {"lost", "exact"},
 			"mode":      {"both", "code", "context"},
 			"format":    {"tar.gz", "tar.zst", "tar", "git"},
 			"conflicts": {"refuse", "keep", "keep-file", "undo", "markers"},

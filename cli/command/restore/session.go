@@ -65,12 +65,22 @@ func resume(ctx context.Context, c *app.Call, m *conversation.Moved) error {
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
-	if err := cmd.Run(); err != nil {
+	err := cmd.Run()
+	var ended *exec.ExitError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &ended) && ended.ExitCode() == notFound:
+		c.Out.Warn("the program that opens the conversation was not found in PATH")
+	default:
 		c.Out.Warn("the command that opens the conversation ended with an error: %v", err)
-		c.Out.Hint("open it yourself: %s", m.Resume)
 	}
+	c.Out.Hint("open it yourself: %s", m.Resume)
 	return nil
 }
+
+// notFound is the exit code of a shell that did not find a program.
+const notFound = 127
 
 // tmuxWindow are the arguments that open a window for a command. tmux gives it
 // the environment of its server, which may be older than this shell: the agent
