@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tailscale/hujson"
 
@@ -177,16 +176,13 @@ func isHook(program string, args []string) bool {
 	return ours && (behind[0] < 'a' || behind[0] > 'z') || isRunning(program)
 }
 
-var thisProgram = sync.OnceValue(func() os.FileInfo {
-	exe, err := os.Executable()
-	if err != nil {
-		return nil
-	}
-	info, _ := os.Stat(exe) // nil: it is gone
-	return info
-})
-
+// isRunning reports whether a path is that of this very program.
 func isRunning(program string) bool {
+	exe, err := os.Executable()
+	if err != nil || !filepath.IsAbs(program) {
+		return false
+	}
 	info, err := os.Stat(program)
-	return filepath.IsAbs(program) && err == nil && thisProgram() != nil && os.SameFile(info, thisProgram())
+	own, ownErr := os.Stat(exe)
+	return err == nil && ownErr == nil && os.SameFile(info, own)
 }
