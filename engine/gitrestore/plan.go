@@ -285,6 +285,7 @@ func (p *planner) plan(saved gitrepo.Repo) (err error) {
 	if err := p.planOwn(kinds); err != nil {
 		return err
 	}
+	p.goneWorktrees()
 	if err := p.planObjects(); err != nil {
 		return err
 	}

@@ -179,12 +179,12 @@ func (p *planner) planRefs(d differing, kinds map[string]string) error {
 		was := p.saved.refs[name]
 		stop := n.obstacle(name)
 		switch {
+		case was.Target != "" && stop != "":
+			p.line(Line{What: Ref, Change: Unable, Name: name, To: was.Target, Note: "Its name cannot be used beside " + stop + "."})
 		case was.Target != "":
-			if stop == "" {
-				n.add(name, was)
-				p.symbolic[name] = was.Target
-				p.line(Line{What: Ref, Change: Returns, Name: name, To: was.Target})
-			}
+			n.add(name, was)
+			p.symbolic[name] = was.Target
+			p.line(Line{What: Ref, Change: Returns, Name: name, To: was.Target})
 		case missing(Ref, name, was.ID):
 		case stop != "":
 			aside(Ref, name, beside(p.label, name), "", was.ID, "Its name cannot be used beside "+stop+".")

@@ -29,7 +29,7 @@ func (p *Plan) planWorktree() error {
 	_, err = os.Lstat(t.GitDir)
 	switch {
 	case err == nil && t.linked():
-		if place := worktreePlace(t.GitDir); place != "" && !samePlace(place, filepath.Join(t.WorkTree, ".git")) {
+		if place := worktreePlace(t.GitDir, t.GitDir); place != "" && !samePlace(place, filepath.Join(t.WorkTree, ".git")) {
 			p.refuse("The worktree's name %q is that of %s now.", t.worktree(), filepath.Dir(place))
 			return nil
 		}
@@ -53,9 +53,25 @@ func (p *Plan) planWorktree() error {
 	return nil
 }
 
-// worktreePlace is the file .git of a linked worktree, "" if its git directory does not say.
-func worktreePlace(gitDir string) string {
-	text, err := vfs.ReadRegular(filepath.Join(gitDir, "gitdir"), 0)
+// goneWorktrees names the other linked worktrees of the saved state that are not registered any more.
+func (p *Plan) goneWorktrees() {
+	names, _ := os.ReadDir(filepath.Join(p.source.Dir, "worktrees")) // most have none
+	for _, name := range names {
+		gitDir := filepath.Join(p.target.CommonDir, "worktrees", name.Name())
+		if _, err := os.Lstat(gitDir); err == nil || name.Name() == p.target.worktree() {
+			continue
+		}
+		if place := worktreePlace(filepath.Join(p.source.Dir, "worktrees", name.Name()), gitDir); place != "" {
+			p.line(Line{What: Worktree, Change: Unable, Name: filepath.Dir(place),
+				Note: "Its commits and what was staged there return, and of its files those that this project captured; rewind rescue lists it if it had a store of its own."})
+		}
+	}
+}
+
+// worktreePlace is the file .git of a linked worktree, "" if its git directory, which is read in a place that can be another one,
+// does not say.
+func worktreePlace(read, gitDir string) string {
+	text, err := vfs.ReadRegular(filepath.Join(read, "gitdir"), 0)
 	place := strings.TrimRight(string(text), "\r\n")
 	if err != nil || place == "" {
 		return ""

@@ -49,7 +49,9 @@ type gitPlan struct {
 	target gitrestore.Target
 }
 
-func (g *gitMove) changes() bool { return g != nil && len(g.lines) > 0 }
+func (g *gitMove) changes() bool {
+	return g != nil && slices.ContainsFunc(g.lines, func(l gitrestore.Line) bool { return l.Change != gitrestore.Unable && l.Change != gitrestore.Stays })
+}
 
 func (g *gitMove) close() {
 	if g != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/gitevents"
-	"github.com/rewind-cli/rewind/engine/gitrestore"
 	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -131,7 +130,7 @@ func (g *gitSteps) goes(to manifest.Checkpoint) (bool, error) {
 	if errors.As(err, new(*project.RefusedError)) || len(move.refusals) > 0 {
 		return true, nil // it is reported when the way there is planned
 	}
-	g.none[to.Git] = !slices.ContainsFunc(move.lines, func(l gitrestore.Line) bool { return l.Change != gitrestore.Unable && l.Change != gitrestore.Stays })
+	g.none[to.Git] = !move.changes()
 	return !g.none[to.Git], err
 }
 
