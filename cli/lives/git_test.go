@@ -83,6 +83,7 @@ type gitLife struct {
 	log     strings.Builder
 	saves   []gitTruth // by the number in the name of the checkpoint
 	restart int        // restores that were killed
+	below   []string   // a submodule and a repository below the project, in some lives
 }
 
 // gitTruth is what git says of a repository.
@@ -91,6 +92,7 @@ type gitTruth struct {
 	logs  map[string][]string // lines of reflogs, by file
 	files map[string]string
 	ids   string // of all objects that something reaches
+	below map[string]gitTruth
 }
 
 func gitLives(t *testing.T, seed uint64, program string) {
@@ -114,11 +116,15 @@ func gitLives(t *testing.T, seed uint64, program string) {
 			t.Setenv(key, value)
 		}
 		l.dir = l.top
-		l.must(l.top, "init", "-q", "-b", "main", "--object-format="+[]string{"sha1", "sha1", "sha256"}[l.r.IntN(3)])
+		format := "--object-format=" + []string{"sha1", "sha1", "sha256"}[l.r.IntN(3)]
+		l.must(l.top, "init", "-q", "-b", "main", format)
 		l.write("a", "1\n2\n3\n4\n5\n")
 		l.write("sub/b", "b\n")
 		l.must(l.top, "add", ".")
 		l.must(l.top, "commit", "-qm", "one")
+		if seed%8 == 2 {
+			l.makeBelow(format)
+		}
 		if seed%4 == 3 {
 			l.dir = filepath.Join(base, "linked")
 			l.must(l.top, "worktree", "add", "-q", "-b", "linked", l.dir)
@@ -147,6 +153,7 @@ func gitLives(t *testing.T, seed uint64, program string) {
 			}
 			l.rewind(0, "rescue", "1")
 			l.same(l.saves[len(l.saves)-1], l.look(), "rescue", "refs", "stash", "head", "index", "files")
+			l.sameBelow(l.saves[len(l.saves)-1].below, l.lookBelow(), "rescue", true)
 		}
 		l.rewind(0, "verify")
 	})
@@ -220,7 +227,7 @@ var (
 // look asks git.
 func (l *gitLife) look() gitTruth {
 	l.Helper()
-	t := gitTruth{said: map[string]string{}, logs: map[string][]string{}, files: map[string]string{}}
+	t := gitTruth{said: map[string]string{}, logs: map[string][]string{}, files: map[string]string{}, below: l.lookBelow()}
 	for name, args := range map[string][]string{
 		"refs":   {"for-each-ref", "--format=%(refname) %(objectname) %(symref)"},
 		"stash":  {"stash", "list", "--format=%H"},
@@ -245,13 +252,15 @@ func (l *gitLife) look() gitTruth {
 		t.logs[file] = slices.Collect(strings.Lines(text))
 	}
 	for file, text := range filesBelow(l.dir) {
-		if !strings.HasPrefix(file, "/.git") && !strings.HasPrefix(file, "/.agent/") {
+		if !strings.HasPrefix(file, "/.git") && !strings.Contains(file+"/", "/.git/") && !strings.HasPrefix(file, "/.agent/") {
 			t.files[file] = text
 		}
 	}
 	t.ids = l.must(l.dir, "rev-list", "--objects", "--no-object-names", "--ignore-missing", "--all", "--reflog")
 	for line := range strings.Lines(t.said["index"]) { // and not the trees that git notes beside: it makes them anew
-		t.ids += idPattern.FindString(line) + "\n"
+		if !strings.HasPrefix(line, "160000 ") { // a commit of a repository below
+			t.ids += idPattern.FindString(line) + "\n"
+		}
 	}
 	return t
 }
@@ -371,9 +380,11 @@ func (l *gitLife) restore() {
 			is.said["refs"] = regexp.MustCompile(`(?m)^refs/heads/`+regexp.QuoteMeta(stays[1])+` .*\n`).ReplaceAllString(is.said["refs"], "")
 		}
 		l.same(saved, is, what, names...)
+		l.sameBelow(saved.below, after.below, what, exact)
 	default:
 		l.same(before, after, what, "head", "index")
 		l.keeps(saved.ids, what)
+		l.sameBelow(saved.below, after.below, what, false)
 		for line := range strings.Lines(before.said["refs"]) {
 			if !strings.HasPrefix(line, "refs/stash") && !strings.Contains(after.said["refs"], line) {
 				l.Errorf("%s: a reference moved or went: %s", what, line)
@@ -396,17 +407,24 @@ func (l *gitLife) restore() {
 	}
 	l.rewind(0, "undo")
 	if l.restart == 0 {
-		l.same(before, l.look(), "undo of "+what, "refs", "stash", "head", "index", "progress", "files")
+		back := l.look()
+		l.same(before, back, "undo of "+what, "refs", "stash", "head", "index", "progress", "files")
+		l.sameBelow(before.below, back.below, "undo of "+what, true)
 	}
 	l.rewind(0, "redo")
 	again := l.look()
 	l.same(after, again, "redo of "+what, "refs", "stash", "head", "index", "progress", "files")
 	l.keepsLogs(after, again, "redo of "+what)
+	l.sameBelow(after.below, again.below, "redo of "+what, true)
 }
 
 // work does something at random, which may fail.
 func (l *gitLife) work() {
 	r := l.r
+	if len(l.below) > 0 && r.IntN(3) == 0 {
+		l.workBelow()
+		return
+	}
 	branch := []string{"one", "feat/two", "ü", "main"}[r.IntN(4)]
 	edit := func() {
 		file := []string{"a", "sub/b", "c", "sub/d"}[r.IntN(4)]
