@@ -54,7 +54,9 @@ func ReportRestoredIn(c *app.Call, done *restore.Restored, v RestoreVerb, docume
 	if forgotten != "" && !done.DryRun {
 		return &app.PartlyError{Err: errors.New(forgotten)}
 	}
-	unable := slices.ContainsFunc(done.GitState, func(l gitrestore.Line) bool { return l.Change == gitrestore.Unable })
+	unable := slices.ContainsFunc(done.GitState, func(l gitrestore.Line) bool {
+		return l.Change == gitrestore.Unable && l.What != gitrestore.Worktree // which was mostly removed on purpose
+	})
 	if (unable || done.GitLeft) && !done.DryRun {
 		return &app.PartlyError{Err: errors.New("not all of git's own state could be brought back")}
 	}
