@@ -244,7 +244,8 @@ func (h *historian) listed(seq uint64) (*project.Listed, error) {
 	return c, err
 }
 
-// step says what a change of the path is; nil for none. others gives all changes of the same checkpoint.
+// step says what a change of the path is; nil for none. others gives all changes of the same checkpoint, nil where renames are not
+// looked for.
 func (h *historian) step(load func(oid.ID) (manifest.Dir, error), get getter, c manifest.Change,
 	unread func() (problem.Unread, error), others func(func(manifest.Change) error) error) (*Step, error) {
 	s := &Step{What: Changed, Path: c.Path, Change: c}
@@ -269,7 +270,7 @@ func (h *historian) step(load func(oid.ID) (manifest.Dir, error), get getter, c 
 			s.What = NotCaptured
 			return s, nil
 		}
-		if h.o.NoFollow || isDir(c.Old) {
+		if others == nil || h.o.NoFollow || isDir(c.Old) {
 			return s, nil
 		}
 		to, err := counterpart(h.ctx, get, c, others)
@@ -279,7 +280,7 @@ func (h *historian) step(load func(oid.ID) (manifest.Dir, error), get getter, c 
 		return s, err
 	case c.Old == nil:
 		s.What = Created
-		if h.o.NoFollow || isDir(c.New) {
+		if others == nil || h.o.NoFollow || isDir(c.New) {
 			return s, nil
 		}
 		from, err := counterpart(h.ctx, get, c, others)
