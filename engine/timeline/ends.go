@@ -33,9 +33,9 @@ func (t *Timeline) turnOf(agent, session string) *turn {
 }
 
 // ofTurn gives a prompt the end of its turn, and remembers ends.
-func (t *Timeline) ofTurn(r *Row, state *State) {
+func (t *Timeline) ofTurn(db *manifest.DB, r *Row, state *State) error {
 	if r.Agent == "" && r.Session == "" {
-		return
+		return nil
 	}
 	of := t.turnOf(r.Agent, r.Session)
 	if !of.known && !of.stopped {
@@ -46,7 +46,7 @@ func (t *Timeline) ofTurn(r *Row, state *State) {
 		of.busy = true
 	}
 	if r.Subagent != "" {
-		return // its turns are a part of one
+		return nil // its turns are a part of one
 	}
 	switch r.Kind {
 	case Prompt:
@@ -66,12 +66,19 @@ func (t *Timeline) ofTurn(r *Row, state *State) {
 			if of.end, of.stopped = state, true; c.Prompt != "" {
 				of.alone = c
 			}
+		} else if of.alone == nil && of.end.Seq > state.Seq {
+			began, err := t.beganTurn(db, sessionKey{r.Agent, r.Session}, state.Seq)
+			if began {
+				r.To = state // the turn continued: the row of its prompt tells of what came behind this stop
+			}
+			return err
 		}
 	case SessionEnd:
 		if !of.stopped {
 			of.end = state
 		}
 	}
+	return nil
 }
 
 // A turn's end takes no checkpoint where nothing changed since the one before it: then its window line alone says

@@ -252,7 +252,9 @@ func (t *Timeline) take(db *manifest.DB, e event) error {
 		r.To = t.newer
 	}
 	t.ofCall(r, state)
-	t.ofTurn(r, state)
+	if err := t.ofTurn(db, r, state); err != nil {
+		return err
+	}
 	if n := t.next; n != nil && n.Parent == l.ID && t.newer != nil && t.newer.ID == n.ID {
 		if r.Side != Since && r.To != nil && r.To.ID == n.ID {
 			r.counts = &n.Counts // as the log has them

@@ -39,11 +39,12 @@ func NewList() *app.Command {
 			"tool's command or file, and +added ~changed -deleted files. @ is the project as it is\n" +
 			"now, * marks pinned checkpoints, and !N says that N paths could not be captured.\n" +
 			"\n" +
-			"Under MADE OR SAVED each change is in one row: what a prompt's whole turn, a tool call or\n" +
-			"a restore made, or what a save found changed since the checkpoint before it. After the\n" +
-			"word then are changes that came later and that no other row has: mostly yours. Safety\n" +
-			"checkpoints of restores are rows where no other row has the changes. Rows without changes\n" +
-			"are left out.\n" +
+			"Under MADE OR SAVED is what a prompt's whole turn or a restore made, or what a save found\n" +
+			"changed since the checkpoint before it: each change is in one of these rows. The row of a\n" +
+			"tool call has its part of the turn again. After the word then are changes that came later\n" +
+			"and that no other row has: mostly yours. Safety checkpoints of restores are rows where no\n" +
+			"other row has the changes. Calls without changes, and ends of turns and sessions behind\n" +
+			"which nothing changed, are left out.\n" +
 			"\n" +
 			"(3f2a 1, shared 1) counts files that are not the row's own: one of session 3f2a, and one\n" +
 			"that several could have changed. rewind show names them.\n" +
