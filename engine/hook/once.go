@@ -15,7 +15,8 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// together is how much later than the first one is done the second hook of an event begins at most, on a busy machine.
+// together is how much later than the first one is done the second hook of a prompt or a session's start begins at most, on a
+// busy machine.
 const together = time.Second
 
 // keptEvents is how many events a session's file of handled events has: one can begin before the second hook of the one
@@ -46,8 +47,10 @@ func (c *Call) Once(ctx context.Context, wait time.Duration) (first bool, done f
 	key := c.eventKey()
 	for i, line := range lines {
 		from := e.Time
-		if i == len(lines)-1 && (e.Kind == manifest.SessionStart || e.By.PromptID != "") {
-			from = from.Add(-together) // nothing came in between: no session starts twice as fast, and two prompts have two ids
+		if i == len(lines)-1 && (e.Kind == manifest.SessionStart || e.Kind == manifest.Prompt && e.By.PromptID != "") {
+			// Nothing came in between: no session starts twice as fast, and two prompts have two ids. A turn whose stop another
+			// hook blocks continues, and can stop again at once: its second stop looks whether anything changed.
+			from = from.Add(-together)
 		}
 		k, at, _ := strings.Cut(string(line), " ")
 		if ns, err := strconv.ParseInt(at, 10, 64); err == nil && k == key && !time.Unix(0, ns).Before(from) {

@@ -59,6 +59,9 @@ func TestOnce(t *testing.T) {
 		{"an event in between", time.Now, manifest.Stop, "", true},
 		{"with the same id, behind it", time.Now, manifest.Prompt, "undo p1", true},
 		{"with another id", time.Now, manifest.Prompt, "undo p2", true},
+		{"a stop", time.Now, manifest.Stop, " p2", true},
+		{"that stop, heard of twice", then, manifest.Stop, " p2", false},
+		{"another stop of the same turn", time.Now, manifest.Stop, " p2", true},
 		{"a tool call", then, manifest.PreTool, "", true},
 		{"a tool call again", then, manifest.PreTool, "", true},
 	} {
