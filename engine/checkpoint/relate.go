@@ -44,7 +44,7 @@ func (c *Captured) Relate(r *manifest.Checkpoint) (parent *manifest.Checkpoint, 
 	c.instead = nil
 	err = manifest.Diff(t.Load, parent.Root, r.Root, func(change manifest.Change) error {
 		if change.New == nil && left == nil {
-			if left, err = unread(t, r.Coverage); err != nil {
+			if left, err = unread(t, r.Coverage, parent.Coverage); err != nil {
 				return err
 			}
 		}
@@ -68,17 +68,22 @@ func (c *Captured) Relate(r *manifest.Checkpoint) (parent *manifest.Checkpoint, 
 	return parent, err
 }
 
-// unread are the paths that a coverage of the transaction names as there and not captured.
-func unread(t *commit.Tx, coverage oid.ID) (problem.Unread, error) {
-	if coverage == (oid.ID{}) {
-		return problem.Unread{}, nil
+// unread are the paths that a coverage of the transaction names as there and not captured; before is the parent's.
+func unread(t *commit.Tx, coverage, before oid.ID) (problem.Unread, error) {
+	var lists [2][]problem.Problem
+	for i, id := range []oid.ID{coverage, before} {
+		if id == (oid.ID{}) {
+			continue
+		}
+		data, err := t.Get(nil, id)
+		if err == nil {
+			lists[i], err = problem.Decode(data)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	data, err := t.Get(nil, coverage)
-	if err != nil {
-		return nil, err
-	}
-	problems, err := problem.Decode(data)
-	return problem.UnreadOf(problems), err
+	return problem.UnreadOf(lists[0], lists[1]), nil
 }
 
 // differing is a path that the parent has otherwise.

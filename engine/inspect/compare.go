@@ -52,13 +52,13 @@ func Compare(ctx context.Context, p *project.Project, o CompareOptions) (*Compar
 		if err != nil {
 			return nil, err
 		}
-		base = at.Root
+		base, o.Base = at.Root, &at
 	}
-	a, aLeft, err := c.side(o.A)
+	a, aLeft, err := c.side(o.A, o.Base)
 	if err != nil {
 		return nil, err
 	}
-	b, bLeft, err := c.side(o.B)
+	b, bLeft, err := c.side(o.B, o.Base)
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func CompareTrees(ctx context.Context, p *project.Project, o DiffOptions, write 
 	if o.A, err = p.Current(ctx, o.A); err != nil {
 		return err
 	}
-	b, left, err := t.side(o.B)
+	b, left, err := t.side(o.B, &o.A)
 	if err != nil {
 		return err
 	}

@@ -157,16 +157,19 @@ func (h *historian) now(newest *manifest.Checkpoint) (from string, dir bool, err
 		}
 		if err == nil {
 			dir = dir || old == nil && new != nil && new.Kind == manifest.Subdir
-			from, err = h.compareNow(c, newest.Root, manifest.Change{Path: path, Old: old, New: new})
+			from, err = h.compareNow(c, newest, manifest.Change{Path: path, Old: old, New: new})
 		}
 		return from, dir, errors.Join(err, c.Discard())
 	}
 }
 
-func (h *historian) compareNow(c *checkpoint.Captured, newest oid.ID, change manifest.Change) (from string, err error) {
-	unread := func() (problem.Unread, error) { return problem.UnreadOf(c.Problems), nil }
+func (h *historian) compareNow(c *checkpoint.Captured, newest *manifest.Checkpoint, change manifest.Change) (from string, err error) {
+	unread := func() (problem.Unread, error) {
+		before, err := h.p.Coverage(newest.Coverage)
+		return problem.UnreadOf(c.Problems, before), err
+	}
 	step, err := h.step(c.Tx.Load, c.Tx.Get, change, unread, func(visit func(manifest.Change) error) error {
-		return manifest.Diff(c.Tx.Load, newest, c.Root(), visit)
+		return manifest.Diff(c.Tx.Load, newest.Root, c.Root(), visit)
 	})
 	if err != nil || step == nil {
 		return "", err
@@ -199,7 +202,7 @@ func (h *historian) file(path string, before uint64) (from string, seq uint64, e
 			return "", 0, err
 		}
 		change := manifest.Change{Path: path, Old: v.Old, New: v.New}
-		step, err := h.step(h.p.LoadDir, h.p.Store.Get, change, h.unread(c.Coverage), func(visit func(manifest.Change) error) error {
+		step, err := h.step(h.p.LoadDir, h.p.Store.Get, change, h.unread(&c.Checkpoint), func(visit func(manifest.Change) error) error {
 			return manifest.Each(h.db.Changes(v.Seq), visit)
 		})
 		if err != nil {
@@ -220,11 +223,21 @@ func (h *historian) file(path string, before uint64) (from string, seq uint64, e
 }
 
 // unread says what a checkpoint did not capture, when it is asked.
-func (h *historian) unread(coverage oid.ID) func() (problem.Unread, error) {
-	return func() (problem.Unread, error) {
-		problems, err := h.p.Coverage(coverage)
-		return problem.UnreadOf(problems), err
+func (h *historian) unread(c *manifest.Checkpoint) func() (problem.Unread, error) {
+	return func() (problem.Unread, error) { return unreadAt(h.p, h.db, c) }
+}
+
+// unreadAt is what a checkpoint did not capture, against the one before it.
+func unreadAt(p *project.Project, db *manifest.DB, c *manifest.Checkpoint) (problem.Unread, error) {
+	var was oid.ID
+	before, err := db.Previous(c.Seq)
+	if err != nil {
+		return nil, err
 	}
+	if before != nil {
+		was = before.Coverage
+	}
+	return p.Unread(c.Coverage, was)
 }
 
 func (h *historian) add(s Step) error {

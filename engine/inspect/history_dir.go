@@ -46,7 +46,7 @@ func (h *historian) directory(path string) error {
 		if change.Old, err = at(before); err != nil {
 			return err
 		}
-		step, err := h.step(h.p.LoadDir, h.p.Store.Get, change, h.unread(c.Coverage), nil)
+		step, err := h.step(h.p.LoadDir, h.p.Store.Get, change, h.unread(&c.Checkpoint), nil)
 		if err != nil {
 			return err
 		}

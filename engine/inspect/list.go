@@ -16,18 +16,21 @@ import (
 // Changes of a checkpoint against the one before, in path order.
 func Changes(ctx context.Context, p *project.Project, c manifest.Checkpoint) ([]manifest.Change, error) {
 	var out []manifest.Change
+	var left problem.Unread
+	gone := func(c manifest.Change) bool { return c.New == nil }
 	err := p.Query(ctx, func(db *manifest.DB) error {
-		return manifest.Each(db.Changes(c.Seq), func(change manifest.Change) error {
+		err := manifest.Each(db.Changes(c.Seq), func(change manifest.Change) error {
 			out = append(out, change)
 			return nil
 		})
+		if err == nil && slices.ContainsFunc(out, gone) {
+			var at manifest.Checkpoint
+			if at, err = project.Living(db, c.ID); err == nil {
+				left, err = unreadAt(p, db, &at)
+			}
+		}
+		return err
 	})
-	gone := func(c manifest.Change) bool { return c.New == nil }
-	if err != nil || !slices.ContainsFunc(out, gone) {
-		return out, err
-	}
-	problems, err := Coverage(ctx, p, c)
-	left := problem.UnreadOf(problems)
 	// What is there and was not captured is in no tree, and no deletion.
 	return slices.DeleteFunc(out, func(c manifest.Change) bool {
 		return gone(c) && left.Keeps(c.Path, c.Old.Size, p.Settings().MaxFileSize)

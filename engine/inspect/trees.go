@@ -53,17 +53,23 @@ func (t *trees) close() {
 	t.release()
 }
 
-// side is the tree of a checkpoint, or with nil the working tree, and what is there without being in it.
-func (t *trees) side(c *manifest.Checkpoint) (oid.ID, problem.Unread, error) {
+// side is the tree of a checkpoint, or with nil the working tree, and what is there without being in it, other than in the one
+// that it is compared with; nil for none.
+func (t *trees) side(c, before *manifest.Checkpoint) (oid.ID, problem.Unread, error) {
+	var was oid.ID
+	if before != nil {
+		was = before.Coverage
+	}
 	if c == nil {
-		return t.now.Root(), problem.UnreadOf(t.now.Problems), nil
+		before, err := t.p.Coverage(was)
+		return t.now.Root(), problem.UnreadOf(t.now.Problems, before), err
 	}
 	at, err := t.p.Current(t.ctx, *c)
 	if err != nil {
 		return oid.ID{}, nil, err
 	}
-	problems, err := t.p.Coverage(at.Coverage)
-	return at.Root, problem.UnreadOf(problems), err
+	left, err := t.p.Unread(at.Coverage, was)
+	return at.Root, left, err
 }
 
 // diffs are the differing paths of two trees, in path order and without patches. What b left is there, and no deletion.

@@ -99,17 +99,26 @@ func InTheWayOfAll(problems []Problem) bool {
 	return true
 }
 
-// Unread are paths that a scan found and did not capture, which are in no tree, and why.
+// Unread are paths that a scan found and did not capture, which are in no tree, and why. A directory that is ignored and was
+// not before is there a second time, with a slash: what the tree before has below it was left out, too.
 type Unread map[string]Problem
 
-// UnreadOf are those of a coverage, or of a scan.
-func UnreadOf(problems []Problem) Unread {
-	u := Unread{}
+// UnreadOf are those of a coverage, or of a scan. before is the coverage of the tree that is compared with it.
+func UnreadOf(problems, before []Problem) Unread {
+	u, ignored := Unread{}, map[string]bool{}
+	for _, p := range before {
+		if p.Code == Ignored {
+			ignored[p.Path] = true
+		}
+	}
 	for _, p := range problems {
 		switch p.Code {
 		case Late, NotYet, Vanished, Torn:
 		default:
 			u[p.Path] = p
+			if p.Code == Ignored && !ignored[p.Path] {
+				u[p.Path+"/"] = p
+			}
 		}
 	}
 	return u
@@ -118,8 +127,11 @@ func UnreadOf(problems []Problem) Unread {
 // at is what is said of a path, or of a directory above it.
 func (u Unread) at(path string) (Problem, bool) {
 	for at := path; at != "" && len(u) > 0; at = at[:max(strings.LastIndexByte(at, '/'), 0)] {
-		// What is ignored counts for itself only: what is below may be captured.
-		if p, ok := u[at]; ok && (at == path || p.Code != Ignored) {
+		p, ok := u[at]
+		if at != path && p.Code == Ignored { // what was ignored before counts for itself only: what is below may be captured
+			p, ok = u[at+"/"]
+		}
+		if ok {
 			return p, true
 		}
 	}

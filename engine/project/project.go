@@ -314,3 +314,15 @@ func (p *Project) Coverage(id oid.ID) ([]problem.Problem, error) {
 	}
 	return problem.Decode(data)
 }
+
+// Unread are the paths that a coverage lists, where the tree with the coverage before is what it is compared with.
+func (p *Project) Unread(coverage, before oid.ID) (problem.Unread, error) {
+	problems, err := p.Coverage(coverage)
+	was := problems
+	if err == nil && before != coverage {
+		if was, err = p.Coverage(before); IsDamage(err) {
+			was, err = problems, nil // what was ignored then is not known
+		}
+	}
+	return problem.UnreadOf(problems, was), err
+}

@@ -330,7 +330,7 @@ func (w *past) older() (page []manifest.Checkpoint, err error) {
 // ignored before the operation may be seen since it took a rule file away: that is no edit.
 func (r *Run) editedSince(op manifest.Operation, now oid.ID) (bool, error) {
 	today := r.Today()
-	saw, unread := r.sightIn(now, r.Scan.Problems, today), problem.UnreadOf(r.Scan.Problems)
+	saw, unread := r.sightIn(now, r.Scan.Problems, today), problem.UnreadOf(r.Scan.Problems, r.Scan.Problems)
 	before := sync.OnceValues(func() (scopes *rules.Scopes, err error) {
 		err = r.Query(r.Ctx, func(db *manifest.DB) error {
 			c, ok, err := db.ByID(op.Safety)

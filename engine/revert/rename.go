@@ -42,7 +42,7 @@ func (v *reverting) renames() error {
 	if err != nil || len(trails) == 0 {
 		return err
 	}
-	unread := problem.UnreadOf(v.Scan.Problems)
+	unread := problem.UnreadOf(v.Scan.Problems, v.Scan.Problems)
 	var list []*outcome
 	for _, t := range trails {
 		o := &outcome{trail: t, name: t.at}

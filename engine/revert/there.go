@@ -41,7 +41,7 @@ func (v *reverting) present() (*attribution.Present, error) {
 // unread leaves alone what the scan could not read, or no longer captures: it is there, whatever the tree says. It
 // should have been reverted, unless nothing of the work was left in it when it was last seen.
 func (v *reverting) unread(f *fileRevert) error {
-	if f.now != nil || !f.touched || !problem.UnreadOf(v.Scan.Problems).Has(f.path) {
+	if f.now != nil || !f.touched || !problem.UnreadOf(v.Scan.Problems, v.Scan.Problems).Has(f.path) {
 		return nil
 	}
 	f.touched, f.decided = false, true

@@ -34,11 +34,14 @@ func (r *Row) changes(ctx context.Context, p *project.Project, now *Present, loa
 	case r.To.Now:
 		left, load = now.left, now.load(load)
 	default:
-		problems, err := p.Coverage(r.To.Coverage)
-		if err != nil {
+		before := r.To.Coverage // of what an operation left, no scan tells what it did not capture
+		if r.From != nil && r.From.ID != (manifest.CheckpointID{}) {
+			before = r.From.Coverage
+		}
+		var err error
+		if left, err = p.Unread(r.To.Coverage, before); err != nil {
 			return err
 		}
-		left = problem.UnreadOf(problems)
 	}
 	var from oid.ID
 	if r.From != nil {

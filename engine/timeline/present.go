@@ -60,16 +60,19 @@ func Look(ctx context.Context, p *project.Project) (_ *Present, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, c.Discard()) }()
-	n := &Present{Time: p.Env.Time(), Root: c.Root(), left: problem.UnreadOf(c.Problems), dirs: map[oid.ID]manifest.Dir{}}
+	n := &Present{Time: p.Env.Time(), Root: c.Root(), dirs: map[oid.ID]manifest.Dir{}}
 	load := func(id oid.ID) (manifest.Dir, error) {
 		d, err := c.Tx.Load(id)
 		n.dirs[id] = d
 		return d, err
 	}
 	var root oid.ID
+	var before []problem.Problem
 	if newest != nil {
 		root = newest.Root
+		before, _ = p.Coverage(newest.Coverage) // one that is damaged says nothing, as none
 	}
+	n.left = problem.UnreadOf(c.Problems, before)
 	err = manifest.Diff(load, root, n.Root, func(c manifest.Change) error {
 		if c.New == nil && !n.left.Keeps(c.Path, c.Old.Size, p.Settings().MaxFileSize) {
 			n.Instead = n.left.Instead(n.Instead, c.Path)
