@@ -323,8 +323,13 @@ func PrintRestored(c *app.Call, r *restore.Restored, v RestoreVerb) {
 	if r.Stuck {
 		o.Summary("The conversation stays as it is, because no file can be restored.")
 	}
-	if a := v.Attempt; a != nil && r.Conversation == nil && v.Part.Text == "" {
-		o.Summary("The conversation stays as it is. That of the attempt: %s", app.Escape(strings.TrimSpace(a.Prompt.Agent+" "+a.Prompt.Session)))
+	if a := v.Attempt; a != nil && v.Part.Text == "" {
+		switch {
+		case r.Conversation == nil:
+			o.Summary("The conversation stays as it is. That of the attempt: %s", app.Escape(strings.TrimSpace(a.Prompt.Agent+" "+a.Prompt.Session)))
+		case a.Left:
+			o.Summary("The conversation is without the attempt: it had gone back to before it when the last of these files were written.")
+		}
 	}
 	printMoved(o, r)
 	for _, line := range GitStateText(r) {

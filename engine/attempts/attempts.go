@@ -30,6 +30,7 @@ type Attempt struct {
 	End     *project.Listed // the newest checkpoint with its work, which may be its prompt's; nil: collected
 	Prompts int             // typed in it
 	Mixed   bool            // another attempt was at work in the same tree, so that its trees have both
+	Left    bool            // its conversation had been left when End was taken, at another attempt's prompt
 	Open    bool            // the tree has its state: what came since End is its, too
 }
 
@@ -260,7 +261,7 @@ func (r *reading) fork(starts []*manifest.Checkpoint) (*Fork, error) {
 			a := Attempt{N: i + 1, Prompt: listed(c), Prompts: s.prompts[i+1], Mixed: s.mixed[i+1], Open: s.at == i+1}
 			if end := s.last[i+1]; end != nil && !s.gone[i+1] {
 				l := listed(end)
-				a.End = &l
+				a.End, a.Left = &l, slices.ContainsFunc(starts, func(c *manifest.Checkpoint) bool { return c.Seq == end.Seq && c.Seq != a.Prompt.Seq })
 			}
 			f.Attempts = append(f.Attempts, a)
 		}

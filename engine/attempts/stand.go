@@ -27,8 +27,11 @@ func stands(l *log, starts []*manifest.Checkpoint, part func(*manifest.Operation
 	owner := map[sessionKey]int{} // of a session's work: the one attempt that it is known in; -1 for several
 	before := map[uint64]int{}
 	roots := map[oid.ID]int{}
-	take := func(c *manifest.Checkpoint) {
-		s.last[s.at], s.gone[s.at] = c, false
+	take := func(c *manifest.Checkpoint, talks bool) {
+		// Of two with the same tree, the older one has the conversation if the newer one has another one's, or none.
+		if old := s.last[s.at]; talks || old == nil || old.Root != c.Root || s.gone[s.at] {
+			s.last[s.at], s.gone[s.at] = c, false
+		}
 		s.wasAt[c.Seq] = s.at
 		roots[c.Root] = s.at
 	}
@@ -46,10 +49,10 @@ func stands(l *log, starts []*manifest.Checkpoint, part func(*manifest.Operation
 			}
 		case index[c.Seq] > 0:
 			if s.at > 0 {
-				take(c) // what it was left as
+				take(c, false) // what it was left as: the conversation had left it before
 			}
 			s.at = index[c.Seq]
-			take(c)
+			take(c, true)
 			s.wasAt[c.Seq] = 0 // its own work comes after it
 			s.prompts[s.at]++
 			own(owner, sessionOf(c), s.at)
@@ -67,7 +70,7 @@ func stands(l *log, starts []*manifest.Checkpoint, part func(*manifest.Operation
 			if l.isTyped[c.Seq] {
 				s.prompts[s.at]++
 			}
-			take(c)
+			take(c, c.Session != "")
 		}
 	}
 	return s
