@@ -37,7 +37,7 @@ func (w *Writer) PutFile(r io.Reader) (id oid.ID, list List, err error) {
 	})
 }
 
-// CutFile is PutFile where chunk does with the chunks what is to be done: only the List is staged. data is valid
+// CutFile cuts as PutFile does, but hands each chunk to chunk instead of staging it: only the List is staged. data is valid
 // during the call.
 func (w *Writer) CutFile(r io.Reader, chunk func(c Chunk, data []byte) error) (id oid.ID, list List, err error) {
 	if w.cut.buf == nil {

@@ -139,8 +139,8 @@ func lockPack(ctx context.Context, f vfs.File) error {
 	}
 }
 
-// replaced makes sure that what replaces packs is in the mirror, which is about to lose them. A mirror on another file system is
-// none, as Mirrored says.
+// replaced links the packs in by into the mirror before those in going leave it. Into a mirror on another file system nothing
+// can be linked: see Mirrored.
 func (s *Store) replaced(going, by []pack.Name) error {
 	mirror, err := s.ownMirror()
 	if mirror == "" || err != nil {

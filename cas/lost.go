@@ -195,8 +195,8 @@ func (s *Store) returnLost(report func(Repaired)) error {
 	return errors.Join(s.noteDropped(nil, false), s.syncDir())
 }
 
-// followerLost reports whether the log went on behind its newest pack, and somebody
-// removed that part: to begin it again would take the numbers of what is in the mirror.
+// followerLost reports whether there was a log pack after the newest one here, and it was removed: a new one would take a
+// number that the mirror has already.
 func (s *Store) followerLost(newest uint64) bool {
 	s.mu.RLock()
 	mirror := s.mirrorDir

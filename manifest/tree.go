@@ -67,8 +67,8 @@ func Find(load func(oid.ID) (Dir, error), root oid.ID, path string) (e Entry, ok
 // maxRemembered is about how many entries of directories Remember keeps; each takes some 150 bytes.
 const maxRemembered = 100_000
 
-// Remember is load with the directories that were read last kept: trees that are looked at one after the other share most
-// of theirs. It is for one goroutine.
+// Remember caches the directories that load read last: trees that are read one after the other share most of theirs. Not for
+// concurrent use.
 func Remember(load func(oid.ID) (Dir, error)) func(oid.ID) (Dir, error) {
 	now, before, entries := map[oid.ID]Dir{}, map[oid.ID]Dir{}, 0
 	return func(id oid.ID) (Dir, error) {

@@ -197,8 +197,8 @@ func (s *served) end() {
 // firstPaint waits for the first contentful paint, and gives its time.
 const firstPaint = `new Promise((done) => new PerformanceObserver((list) => list.getEntriesByName("first-contentful-paint").forEach((e) => done(e.startTime))).observe({ type: "paint", buffered: true }))`
 
-// watched notes, in the page, when what a person waits for was there first, and of the diff also when the frame that has it
-// was drawn. known is when all of it is.
+// watched records in the page when each thing that is waited for first appeared, and when the frame with the diff was drawn.
+// The promise known resolves when all of them have.
 const watched = `window.first = {}; let all; window.known = new Promise((done) => (all = done)); new MutationObserver(() => {
 	const see = (what, is) => { if (!(what in first) && is()) { first[what] = performance.now(); if (what === "diff") requestAnimationFrame(() => { const c = new MessageChannel(); c.port1.onmessage = () => { first.shown = performance.now(); if (first.all) all(); }; c.port2.postMessage(0); }); if (what === "all" && first.shown) all(); } };
 	see("rows", () => document.querySelector(".row"));

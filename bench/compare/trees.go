@@ -111,8 +111,8 @@ func (b *bench) copyKernel(root string) error {
 	if err != nil {
 		return err
 	}
-	// Debian's own ignores all but its packaging. In a clone every file is tracked,
-	// and so captured whatever is ignored; here there is no clone.
+	// Debian's .gitignore ignores everything but the packaging. A clone is not affected, since its files are tracked; this
+	// tree is no clone.
 	if err := os.Remove(filepath.Join(root, ".gitignore")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -245,8 +245,8 @@ func (b *Block) IDs() []oid.ID {
 	return ids
 }
 
-// Share is how many bytes of the block's record, which has so many, entry i takes: its table entry, and its part
-// of the rest by its length.
+// Share is how many of the record bytes of the block entry i takes: its table entry, and the rest in proportion to its
+// length.
 func (b *Block) Share(record int32, i int) int64 {
 	e := &b.Entries[i]
 	own := int64(34)

@@ -7,6 +7,6 @@
 // no index covers yet. A Walker reads records in their order, and finds the next good one behind damage.
 //
 // Readers take any bytes: nothing is allocated because of a size that was not checked against the bytes that are there, and what is
-// wrong is a MalformedError. Of what they accept, each has one form, which is what the writers make. Nothing here opens a file
+// wrong is a MalformedError. The encoding is canonical: readers accept only what a writer would make. Nothing here opens a file
 // but OpenIndex, which maps one, and nothing writes to one.
 package pack

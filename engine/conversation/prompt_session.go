@@ -46,8 +46,8 @@ func SessionWithPrompt(ctx context.Context, p *project.Project, named string, n 
 	return nil, &project.NoCheckpointError{Spec: "prompt~" + strconv.Itoa(n), Reason: few.Error(), Fewer: true, Have: most}
 }
 
-// newestIsOfNone is the error for a newest prompt that was reported without a session, and later than every message of
-// the sessions that can be meant; nil if there is no such prompt.
+// newestIsOfNone returns an error if the hook of the newest prompt named no session, and no session that can be meant has a
+// later message; else nil.
 func newestIsOfNone(ctx context.Context, p *project.Project, n int, s *session.Chosen, unclear *session.UnclearError) error {
 	var newest *project.Listed
 	err := p.Query(ctx, func(db *manifest.DB) error {

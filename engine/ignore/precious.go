@@ -44,9 +44,8 @@ func (s *Scope) isPrecious(name string) bool {
 	return !p.neg
 }
 
-// keeps reports whether a pattern takes the directory with all below: one that
-// ends in "/", or that is a path. A name alone is a file's: ".env" is not the
-// virtual environment of that name.
+// keeps reports whether a precious pattern covers a whole directory: it ends in "/", or contains one. A name alone, as
+// ".env", matches files only, and not the virtual environment of that name.
 func (s *Scope) keeps(name string) bool {
 	if !s.rules.marks {
 		return false

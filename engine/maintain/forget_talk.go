@@ -213,8 +213,8 @@ func (f *conversations) moved(o *manifest.Operation) (bool, error) {
 	return true, err
 }
 
-// redact notes which bytes of a file that a move wrote are forgotten, and reports whether there are any that were not noted. The file is
-// not the store's and stays; a copy of it that comes into the store later has the marks instead.
+// redact notes which bytes of a file that a move wrote are forgotten, and reports whether any of them were not noted before.
+// The file itself stays, since it is the agent's. If it is captured later, the stored copy has the marks instead.
 func (f *conversations) redact(m *project.MovedFile) (bool, error) {
 	if m.After == nil || f.dry {
 		return false, nil

@@ -1,3 +1,3 @@
-// Package pathspec is the paths that a person names: each literally where it is there, in the
-// working tree or in a tree that the command is about, else as a glob.
+// Package pathspec resolves paths that a person types. One that exists in the working tree, or in a tree that the command
+// is about, is literal; anything else is a glob.
 package pathspec

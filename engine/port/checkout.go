@@ -266,8 +266,8 @@ func emptyDir(dir, what string) (again bool, err error) {
 	return false, &CheckoutDirError{Dir: dir, Reason: "is not empty", Hint: "choose a directory that is empty or not there yet"}
 }
 
-// workingTree is the project's tree as a donor of what it shares with root, nil where it cannot be looked at, or
-// the file system shares nothing with files in to: then nothing is scanned.
+// workingTree captures the project, so that a checkout of root can share files with it. It is nil if the project cannot be
+// read, and nil without a scan if files in to cannot share anything with it.
 func workingTree(ctx context.Context, p *project.Project, root oid.ID, to rootfs.FS) (donor *checkout.Donor, end func()) {
 	end = func() {}
 	start, err := p.StartTime()

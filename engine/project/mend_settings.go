@@ -37,7 +37,7 @@ func (p *Project) settingsFile() (file string, warning *settings.Warning) {
 			p.Notify(fmt.Sprintf("the settings in %s were lost and have been restored from their copy; {} in that file says that there are none", file))
 			return file, nil
 		}
-		return second, &settings.Warning{Source: file, Problem: "has lost its settings; their copy applies"}
+		return second, &settings.Warning{Source: file, Problem: "is empty: its settings are lost, and their copy is used"}
 	}
 	return second, &settings.Warning{Source: file, Problem: "is not valid JSON; the last settings that were apply"}
 }

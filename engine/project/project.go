@@ -269,8 +269,8 @@ func loadSettings(env account.Env, file string) (*settings.Settings, []settings.
 	return settings.Load(o)
 }
 
-// Writing is called before anything is written: it refuses where that is not
-// possible, and makes a copied store one of its own.
+// Writing must precede the first write. It fails if the store is read only or the disk is too full, and gives a copied store
+// an identity of its own.
 func (p *Project) Writing(ctx context.Context) error {
 	if p.ReadOnly != nil {
 		return p.ReadOnly

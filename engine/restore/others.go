@@ -23,8 +23,8 @@ type OtherWork struct {
 	Files          []string    // those paths, in order
 	Shared         bool        // of each of them, somebody else could have made it
 	Turns          []OtherTurn // that they were changed in, oldest first
-	// Alone takes back what this session did since, and keeps the rest. Only where Restored.Unclear, and where its
-	// turns are known.
+	// Alone is the revert of the work of this session only. Set only if Restored.Unclear is, and the turns of the session
+	// are known.
 	Alone *RevertInstead
 }
 

@@ -120,7 +120,7 @@ func (r *Run) undoTo(ops []manifest.Operation, steps []undoStep, plan *treeio.Pl
 	}
 	last := steps[len(steps)-1]
 	if len(back) > 0 && last.back == nil && r.Options.Half == conversation.ConversationOnly {
-		return nil, &project.RefusedError{What: "one move of the conversation cannot take an operation back and go further back, too", Next: "rewind undo --context-only, so many times, goes there"}
+		return nil, &project.RefusedError{What: "these steps mix operations and earlier checkpoints, and one move of the conversation cannot do both", Next: "run rewind undo --context-only once for each step"}
 	}
 	if plan == nil {
 		var err error

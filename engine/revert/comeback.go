@@ -189,8 +189,8 @@ func (t *trails) past(f *fileRevert, i int) (list []past) {
 	}
 }
 
-// moveBack finds the rename that a revert took back: what goes from a name which the work had given it, while its old name
-// is made again, went there, however much of it the revert took out.
+// moveBack detects that a revert took a rename back: the file goes from the name that the work gave it, while its old name is
+// made again. It counts as a move however many lines the revert removed.
 func (t *trails) moveBack(f *fileRevert, i int) {
 	d := t.v.again.Of(&f.steps[i])
 	at := placeOf(&f.steps[i], true)

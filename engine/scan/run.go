@@ -60,8 +60,8 @@ func confHash(o *Options) uint64 {
 	return xxhash.Sum64(b[:])
 }
 
-// decisions is the version of what is decided beside the rules. With a new one all names are decided anew. 1: names that no
-// restore can write are not captured.
+// decisions is the version of the choices of what is captured that are not in the rules. A higher one has every name decided
+// anew. 1: names that no restore can write are not captured.
 const decisions = 1
 
 // session is one Run.

@@ -114,8 +114,8 @@ func typeOf(m os.FileMode) uint32 {
 	return 0o020000 // a device, or what is none of these
 }
 
-// statOf is what package os says of a path. Where the system has no change time, that of the content is used, so that an
-// edit which puts it back is not seen.
+// statOf is what package os knows of a path. Where the system has no change time, that of the content is used instead: an
+// edit that resets it goes unnoticed.
 func statOf(info os.FileInfo) stat {
 	i := rootfs.InfoOf(info)
 	m, c := time.Unix(0, i.Mtime), time.Unix(0, cmp.Or(i.Ctime, i.Mtime))

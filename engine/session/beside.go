@@ -11,8 +11,8 @@ import (
 )
 
 // Beside is the session that a person's command runs beside, as Choose finds it; nil where there is none. Where an
-// agent's hook exported all three variables into the shell, they are taken without a look, and How is empty: two of them
-// alone could name the same session differently. Errors: *UnclearError where one is named that is not known, or several
+// agent's hook exported all three variables into the shell, they are trusted without reading anything, and How is empty. If
+// only two are there, Choose decides, since two can name another session. Errors: *UnclearError where one is named that is not known, or several
 // can be meant.
 func Beside(ctx context.Context, p *project.Project) (*Chosen, error) {
 	exported := &Chosen{Info: Info{

@@ -69,8 +69,8 @@ func whereabouts(k account.KnownStore, env account.Env, known []account.KnownSto
 	return ""
 }
 
-// storageOf is the directory of a global store that is k's, whatever became of its project; "" if
-// there is none, or another registration has it.
+// storageOf is the directory of the global store of k, even if its project is gone; "" if there is none, or another
+// registration claims it.
 func storageOf(k account.KnownStore, env account.Env, known []account.KnownStore) string {
 	if k.Mode != account.GlobalMode {
 		return ""

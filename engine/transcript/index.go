@@ -203,9 +203,8 @@ func (x *reader) link() {
 	}
 }
 
-// Leaf is the id of the last event of the conversation, "" when it is
-// empty: what the file states explicitly if that is its newest word, else the
-// newest tip of the tree.
+// Leaf is the id of the last event of the conversation, "" if it is empty: the leaf that the last statement in the file
+// names, if it is still valid, else the newest tip of the tree.
 func (x *Index) Leaf() string {
 	if x.said.empty {
 		return ""

@@ -185,7 +185,7 @@ func (f forgetFlags) print(ctx context.Context, c *app.Call, p *project.Project,
 	} else {
 		text()
 		if n := len(done.Copies); n > 0 {
-			c.Out.Summary("Removed %s of packs that lay beside them.", app.Plural(n, "copy", "copies"))
+			c.Out.Summary("Removed %s of packs that were beside the packs.", app.Plural(n, "copy", "copies"))
 		}
 		if n := done.GitStates; n > 0 {
 			c.Out.Summary("%s git's own state from %s: --git cannot restore %s.", app.Did(f.dryRun, "Removed", "Would remove"), app.Plural(n, "checkpoint", "checkpoints"), app.ItOrThem(n))
@@ -433,7 +433,7 @@ type forgotView struct {
 	Still       []string         `json:"still"`   // the agents' own files that hold it
 	Others      []otherStoreView `json:"other_stores"`
 	Elsewhere   int              `json:"linked_elsewhere"` // files with bytes of it that are linked outside of the store
-	Copies      []string         `json:"copies_removed"`   // copies of packs that lay beside them
+	Copies      []string         `json:"copies_removed"`   // copies of packs that were beside the packs
 	Strays      []app.PathView   `json:"strays"`           // what lies in the store's directory, is not the store's, and was not searched
 	Unread      []string         `json:"not_readable"`     // checkpoints that the store has lost a part of, which may still name it
 	Left        []app.PathView   `json:"left"`             // temporary files in the project of a restore that was killed, which may contain a part of it

@@ -162,7 +162,7 @@ func (w *wallet) container(ctx context.Context) (aws.Credentials, error) {
 	case u.Scheme == "https":
 	case u.Scheme == "http" && (host == "localhost" || host == "::1" || strings.HasPrefix(host, "127.") || host == "169.254.170.2" || host == "169.254.170.23" || host == "fd00:ec2::23"):
 	default:
-		return fail(fmt.Errorf("the host %s is not one of a container agent", host))
+		return fail(fmt.Errorf("the host %s is no address from which a container gets credentials", host))
 	}
 	header := map[string]string{"Authorization": w.getenv("AWS_CONTAINER_AUTHORIZATION_TOKEN")}
 	if file := w.getenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"); file != "" {
