@@ -65,6 +65,32 @@ func mendFormat(ctx context.Context, env account.Env, at Location, lost *account
 	return f, "", because(lost, "no store that was made on this account in this directory has these packs")
 }
 
+// copiedOver takes the store for that of this directory although the format file names another one, where only that file and some
+// packs are of another one: a backup from before the project was put back, or a copy, was copied over it. The registry knows the
+// directory, and its mirror has packs of the same origin.
+func (p *Project) copiedOver(known []account.KnownStore, dir account.DirID) (own bool, err error) {
+	if p.at.Mode != account.ProjectMode || p.at.Link != "" {
+		return false, nil
+	}
+	for i := len(known) - 1; i >= 0; i-- {
+		k := known[i]
+		if k.Mode != p.at.Mode || k.Link != "" || !k.OfDirectory(p.Env, p.at.Root, dir) {
+			continue
+		}
+		origin, found, err := originOf(account.MirrorDir(p.Env, k.ID))
+		if err != nil || !found || origin.String() != p.Format.Origin {
+			continue
+		}
+		k.Root = p.at.Root
+		p.Format, p.ID = account.NewFormat(k.ID, origin, k), k.ID
+		if account.CanWrite(p.at.Store) != nil {
+			return true, nil
+		}
+		return true, account.WriteFile(filepath.Join(p.at.Store, account.FormatName), p.Format.Bytes(), account.OwnerOf(filepath.Dir(p.at.Store)))
+	}
+	return false, nil
+}
+
 func because(e *account.FormatError, reason string) error {
 	return &account.FormatError{What: e.What, Err: e.Err, Lost: reason}
 }

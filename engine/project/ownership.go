@@ -33,6 +33,11 @@ func (p *Project) checkKnown(known []account.KnownStore) error {
 	if i < 0 && account.IsGoing(p.Env, p.ID) {
 		return &account.ForeignStoreError{Store: p.at.Store, Reason: "is being removed", Going: true}
 	}
+	if i < 0 || !known[i].OfDirectory(p.Env, p.at.Root, dir) {
+		if own, err := p.copiedOver(known, dir); own || err != nil {
+			return err
+		}
+	}
 	if i < 0 {
 		return account.NotOurs(p.Env, p.at.Store)
 	}
