@@ -10,6 +10,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/scan"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -199,8 +200,15 @@ func (p *Project) checkOwn(known []account.KnownStore, dir account.DirID) error 
 }
 
 // unshare makes every file of the store that could be written in place one that has no
-// other name.
+// other name. A stat cache of a commit that the log does not have goes: earlier versions wrote into that of a hard-linked backup.
 func (p *Project) unshare(ctx context.Context) error {
+	if cache, err := scan.LoadCache(p.StatCacheFile()); err == nil && cache != nil {
+		if holds, err := p.Store.Holds(ReadStamp(cache.Stamp()).At); err == nil && !holds {
+			if err := account.RemoveIfThere(p.StatCacheFile()); err != nil {
+				return err
+			}
+		}
+	}
 	if err := p.Store.Unshare(ctx, p.copying()); err != nil {
 		return err
 	}

@@ -9,9 +9,10 @@ import (
 	"os"
 	"slices"
 
-	"github.com/rewind-cli/rewind/cas/vfs"
-
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 )
 
 func freshSeed() uint64 {
@@ -47,7 +48,9 @@ func (r *Result) Publish(file string, s Stamp, owner func(string) error) error {
 		}
 		room := max(old.base/4, slack)
 		if old.used == len(old.image) && old.used-old.base+len(payload)+12 <= room {
-			return appendTo(file, appendDelta(nil, old.sum, payload))
+			if err := appendTo(file, appendDelta(nil, old.sum, payload)); !errors.Is(err, errShared) {
+				return err
+			}
 		}
 	}
 	data, err := r.image(s)
@@ -67,13 +70,27 @@ func Restamp(file string, s Stamp) error {
 	if h.used != len(h.image) {
 		return os.Remove(file) // nothing can be appended to it
 	}
-	return appendTo(file, appendDelta(nil, h.sum, h.preamble(nil, s, h.files, h.bytes)))
+	err = appendTo(file, appendDelta(nil, h.sum, h.preamble(nil, s, h.files, h.bytes)))
+	if errors.Is(err, errShared) {
+		return os.Remove(file)
+	}
+	return err
 }
+
+// errShared: the file has another name, as in a backup made of hard links, which must not change.
+var errShared = errors.New("the stat cache has another name")
 
 func appendTo(file string, data []byte) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|vfs.NoFollow|vfs.NoWait, 0)
 	if err != nil {
 		return err
+	}
+	info, err := f.Stat()
+	if err == nil && rootfs.InfoOf(info).Nlink > 1 {
+		err = errShared
+	}
+	if err != nil {
+		return errors.Join(err, f.Close())
 	}
 	_, err = f.Write(data) // a short write is a bad delta, which the next one sees
 	return errors.Join(err, f.Close())
