@@ -148,9 +148,52 @@ func (s *Store) ignoreMirrorError(err error) error {
 	return err
 }
 
-// mirrorPack links a new pack into the mirror. A failure is remembered for
-// Mirrored, and is none of the batch's business.
-func (s *Store) mirrorPack(n pack.Name) { s.renewMirror(n, false) }
+// mirrorPack links a new pack into the mirror. A failure is remembered for Mirrored and
+// Unmirrored, and is none of the batch's business.
+func (s *Store) mirrorPack(n pack.Name) {
+	if s.renewMirror(n, false) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unmirrored = s.mirrorErr
+}
+
+// Unmirrored says why the mirror did not get a pack that was begun since the store was opened; nil if it did, or if it never
+// got one.
+func (s *Store) Unmirrored() error {
+	s.mu.RLock()
+	mirror, err := s.mirrorDir, s.unmirrored
+	s.mu.RUnlock()
+	if err == nil {
+		return nil
+	}
+	names, _ := s.names()
+	for _, n := range names {
+		a, aerr := s.fs.Lstat(filepath.Join(s.o.Dir, n.File()))
+		b, berr := s.fs.Lstat(filepath.Join(mirror, n.File()))
+		if aerr == nil && berr == nil && sameFile(a, b) {
+			return err
+		}
+	}
+	return nil
+}
+
+// LinkedElsewhere counts the packs of a directory that have names outside of it and of a mirror.
+func LinkedElsewhere(fsys vfs.FS, dir, mirror string) (packs int) {
+	s := &Store{o: Options{Dir: dir}, fs: fsys, mirrorDir: mirror}
+	names, _ := s.names() // what cannot be read has none that are known
+	for _, n := range names {
+		info, err := fsys.Lstat(filepath.Join(dir, n.File()))
+		if err != nil {
+			continue
+		}
+		if shared, _, err := s.shared(n, info); shared && err == nil {
+			packs++
+		}
+	}
+	return packs
+}
 
 // renewMirror links a pack into the mirror, and reports whether it was not there,
 // or another file had its name: one that has something which the pack lacks is replaced

@@ -59,6 +59,7 @@ type Store struct {
 	mu         sync.RWMutex
 	mirrorDir  string
 	mirrorErr  error                    // why a pack is not in the mirror
+	unmirrored error                    // the same, of a pack that was begun here
 	packs      []*packFile              // log packs, newest first, then data packs
 	left       []weak.Pointer[packFile] // those no longer in packs, whose files a reader may still read: see leave
 	ready      bool                     // packs were listed, and what a look-up needs of them is known

@@ -15,6 +15,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 )
 
@@ -116,6 +117,16 @@ func (c *Call) tellNotices() {
 	}
 }
 
+// tellUnmirrored warns once, with the pack that the mirror did not get; rewind status shows it from then on.
+func (c *Call) tellUnmirrored() {
+	if c.Project.Copied {
+		return
+	}
+	if err := c.Project.Store.Unmirrored(); err != nil {
+		c.Out.Warn("the mirror could not be written (%s): what is saved now is in the project's store alone, and is lost with it, as with git clean -fdx; the next command that can write the mirror completes it", problem.Text(err))
+	}
+}
+
 // AccountFile is the settings file of the account, "" without a home.
 func (c *Call) AccountFile() string {
 	if c.Env.Home == "" {
@@ -150,6 +161,7 @@ func (c *Call) Close() {
 	c.Out.EndProgress()
 	if c.Project != nil {
 		c.tellNotices()
+		c.tellUnmirrored()
 		// What had to be durable is so before a verb returns; closing only gives back.
 		c.Out.committed = c.Project.Committed.Load()
 		_ = c.Project.Close()

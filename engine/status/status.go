@@ -3,6 +3,7 @@ package status
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -89,6 +90,11 @@ func Of(ctx context.Context, p *project.Project) (*Status, error) {
 	if err := hook.Mirrored(p); err != nil {
 		s.MirrorReason = problem.Text(err)
 		s.MirrorsNext = !p.Copied && p.ReadOnly == nil && p.Store.MirrorsNext()
+		if mirror := account.MirrorDir(p.Env, p.ID); s.MirrorsNext {
+			if err := account.CanWrite(mirror); err != nil {
+				s.MirrorsNext, s.MirrorReason = false, fmt.Sprintf("not all packs are in the mirror, and %s cannot be written: %s", mirror, problem.Text(err))
+			}
+		}
 	} else if bare, mirrors := p.Store.Bare(); bare {
 		s.MirrorsNext, s.MirrorReason = mirrors, "there is no checkpoint yet"
 		if !mirrors {
