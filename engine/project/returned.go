@@ -175,6 +175,7 @@ func (p *Project) TellReturned() {
 		p.Notify(fmt.Sprintf("%s in the store of %s is damaged, and what it had is not listed: see rewind verify", pack, p.at.Root))
 	}
 	p.tellShortened()
+	p.tellLater()
 	if p.ReadOnly != nil || !account.Exists(file) {
 		return
 	}

@@ -161,6 +161,14 @@ func (l *findings) ofStore(st *status.Status) {
 	l.ofOutsiders(st)
 }
 
+// ofLater names the history that a project had before it was put back from an older state.
+func (l *findings) ofLater(p *project.Project) {
+	for _, h := range p.Later() {
+		l.mild("store", "rewind init --adopt "+app.ShortStore(h.ID)+" in an empty directory brings it there; rewind stores rm "+app.ShortStore(h.ID)+" deletes it",
+			"the project was put back from an older state, and the history that it had until %s is in the mirror of the store %s", h.LastSave.Local().Format("2006-01-02 15:04"), app.ShortStore(h.ID))
+	}
+}
+
 // ofSave is what the next save would fail at.
 func (l *findings) ofSave(p *project.Project) {
 	if p.ReadOnly != nil {

@@ -98,6 +98,7 @@ func runValidate(ctx context.Context, c *app.Call) error {
 	generic := false // a script calls hook generic
 	if p != nil {
 		v.Findings.ofSave(p)
+		v.Findings.ofLater(p)
 		st, err := status.Of(ctx, p)
 		generic = err == nil && st.Generic != nil
 		if err != nil {
