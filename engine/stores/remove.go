@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 )
@@ -56,6 +58,7 @@ func PlanRemoval(ctx context.Context, env account.Env, id string) (*Removal, err
 	switch r.State {
 	case account.Live:
 		r.Refused = fmt.Sprintf("the store belongs to the project %s, which still exists", k.Root)
+		r.noteLinked()
 	case account.Lost:
 		r.Refused = fmt.Sprintf("the project %s still exists, and the next command in it rebuilds its store", k.Root)
 	case account.Moved:
@@ -75,6 +78,16 @@ func PlanRemoval(ctx context.Context, env account.Env, id string) (*Removal, err
 		return nil, &account.ForeignStoreError{Store: r.Store, Reason: "belongs to another user, or cannot be read", OtherUser: true}
 	}
 	return r, nil
+}
+
+// noteLinked notes that packs have names elsewhere, which the removal leaves.
+func (r *Removal) noteLinked() {
+	if r.Store == "" || r.Copy || r.Note != "" {
+		return
+	}
+	if cas.LinkedElsewhere(vfs.OS, filepath.Join(r.Store, account.ObjectsName), r.Mirror) > 0 {
+		r.Note = "its packs are also linked outside of it and its mirror: if that is the mirror of another account, that account's next command in the project makes the store again, with all checkpoints, until rewind stores rm . is run there, too; or it is a copy made with hard links"
+	}
 }
 
 // removalOf is the removal of a store of the registry, wherever an earlier one has come to.
@@ -155,6 +168,7 @@ func PlanDeinit(ctx context.Context, o project.OpenOptions) (*Removal, error) {
 	if crashedIn(ctx, o) {
 		r.Refused = "a restore of this project did not finish: without the store it cannot be reverted"
 	}
+	r.noteLinked()
 	if damaged != nil {
 		r.Curable = damaged.What
 	}
