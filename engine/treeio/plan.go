@@ -115,6 +115,7 @@ const ReasonNested = "a git repository that the checkpoint does not have"
 const (
 	reasonHolds      = "the directory contains what no checkpoint has"
 	reasonParent     = "a parent is in the way and was not selected"
+	reasonNoParent   = "the checkpoint has no directory there, and what it has was not selected"
 	reasonUnselected = "the directory contains what was not selected"
 	reasonMount      = problem.MountPoint
 	reasonStore      = "it belongs to rewind itself"

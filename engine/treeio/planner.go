@@ -111,7 +111,7 @@ func (b *planner) entry(dir string, c, t manifest.Entry, at *diskDir, depth int)
 		return b.deleteDir(path, c, at, depth, has)
 	case isDir(c):
 		if !has {
-			b.skip(path, reasonParent, true)
+			b.skip(path, reasonNoParent, true)
 			return nil
 		}
 		return b.dirInTheWay(path, c, t, at)

@@ -133,7 +133,7 @@ func (l *findings) ofStore(st *status.Status) {
 		(*l)[len(*l)-1].id = crashedFinding
 	}
 	if st.Forgetting != nil {
-		l.severe("store", "rewind gc, when no other process reads the store", "the forget of %s is not finished: some of its bytes are still in the store", st.Forgetting.Local().Format("2006-01-02 15:04"))
+		l.severe("store", "rewind gc, when no other process reads the store", "what forget or gc removed on %s is not all gone: some of its bytes are still in the store", st.Forgetting.Local().Format("2006-01-02 15:04"))
 	}
 	if st.ReadOnly {
 		l.severe("store", "make the store writable", "the store cannot be written")

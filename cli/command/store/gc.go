@@ -30,7 +30,8 @@ func NewGC() *app.Command {
 		Short: "remove old checkpoints and free their space",
 		Long: "Removes the checkpoints that the flags, or else the retention settings, no longer keep,\n" +
 			"then frees space. Pinned and named checkpoints are kept, and those that operations still\n" +
-			"need. At a terminal it asks before it removes checkpoints that the flags name.\n" +
+			"need; --max-size also keeps manual ones and the newest. At a terminal it asks before it\n" +
+			"removes checkpoints that the flags name.\n" +
 			"On a full disk it first frees the space that takes no rewriting.",
 		Examples: []app.Example{
 			{Line: "rewind gc --dry-run", Does: "what would be removed"},
