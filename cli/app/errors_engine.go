@@ -59,6 +59,7 @@ func explainStore(err error, f *Failure) bool {
 
 		inPlace  *account.InPlaceError
 		vanished *project.VanishedError
+		mixed    *project.MixedStoreError
 	)
 	switch {
 	case errors.As(err, &notInit):
@@ -123,6 +124,8 @@ func explainStore(err error, f *Failure) bool {
 		if vanished.Mirror != "" {
 			f.Hint = "its history is in its mirror, and comes back with the next command when that is mended: " + vanished.Mirror
 		}
+	case errors.As(err, &mixed):
+		f.Code, f.Hint = ExitDamaged, "mv "+ShellQuote(mixed.Store)+" elsewhere: the next command brings the history of this project, the store "+ShortStore(mixed.ID)+", back from its mirror"
 	case is[*project.ReplacedError](err, f, ExitFailed, "run the command again: it works on the store that is there now"):
 	case is[*account.FutureFormatError](err, f, ExitFailed, "install a newer rewind"):
 	case errors.As(err, &format):

@@ -94,6 +94,16 @@ func (e *VanishedError) Error() string {
 	return fmt.Sprintf("the store of %s has vanished: %s", e.Root, e.Reason)
 }
 
+// MixedStoreError: the store of another project was copied over that of this one.
+type MixedStoreError struct {
+	Store string
+	ID    string // of the store that the directory had, which is whole in its mirror
+}
+
+func (e *MixedStoreError) Error() string {
+	return fmt.Sprintf("the store %s has packs of two stores: that of another project was copied over it", e.Store)
+}
+
 // NoCheckpointError: nothing has that name.
 type NoCheckpointError struct {
 	Spec, Reason string

@@ -78,7 +78,13 @@ func (p *Project) copiedOver(known []account.KnownStore, dir account.DirID) (own
 			continue
 		}
 		origin, found, err := originOf(account.MirrorDir(p.Env, k.ID))
-		if err != nil || !found || origin.String() != p.Format.Origin {
+		if err != nil || !found {
+			continue
+		}
+		if origin.String() != p.Format.Origin {
+			if _, _, err := originOf(filepath.Join(p.at.Store, account.ObjectsName)); errors.As(err, new(*cas.DamagedError)) {
+				return false, &MixedStoreError{p.at.Store, k.ID.String()}
+			}
 			continue
 		}
 		k.Root = p.at.Root
