@@ -64,14 +64,17 @@ type captured struct {
 }
 
 // capture captures the state of one repository.
-func capture(ctx context.Context, p *project.Project, repo gitrepo.Repo, o Options) (*captured, error) {
+func capture(ctx context.Context, p *project.Project, repo gitrepo.Repo, o Options) (_ *captured, err error) {
 	c := &captured{p: p, o: o, repo: repo}
 	last := readSignature(c.cacheFile(".signature"))
 	var changed []string
 	if o.fits(p, last.Generation, last.Start) && len(last.paths) > 0 {
 		if changed = last.changed(repo.CommonDir); len(changed) == 0 {
 			c.id, c.left = last.State, last.Left
-			return c, nil
+			if !o.Look && !holds(p, repo.CommonDir, c.id) { // another account captured it, or what was held is gone
+				c.left, err = Hold(ctx, p, repo.CommonDir, c.id, o.Start)
+			}
+			return c, err
 		}
 	} else {
 		last = signature{}
@@ -81,8 +84,7 @@ func capture(ctx context.Context, p *project.Project, repo gitrepo.Repo, o Optio
 		return nil, err
 	}
 	if !o.Look {
-		var err error
-		if c.left, err = Hold(ctx, p, repo.CommonDir, o.Start); err != nil {
+		if c.left, err = Hold(ctx, p, repo.CommonDir, c.id, o.Start); err != nil {
 			return nil, err
 		}
 		c.next.Left = c.left

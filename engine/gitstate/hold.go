@@ -52,17 +52,16 @@ type holder struct {
 
 // heldState says which directories were looked through, and what they were like.
 type heldState struct {
+	State       oid.ID            `json:"state"` // of the repository, whose objects are held
 	CopiedBytes int64             `json:"copiedBytes,omitempty"`
 	dirs        map[string]uint64 // ctime in nanoseconds; only where nothing can have changed at the same time
 }
 
 // Hold gives each object and pack of the repository in the common git directory a second name; those of its alternates
 // too. left is how many are not held, since the file system has no second name for them and there are too many bytes to copy.
-// What was held before is not looked at again. An object that vanishes meanwhile is no error: git packed it.
-func Hold(ctx context.Context, p *project.Project, common string, start time.Time) (left int, err error) {
-	h := &holder{p: p, dirs: holdIn(p), made: map[string]bool{}, next: heldState{dirs: map[string]uint64{}}}
-	file := heldFile(p, common)
-	h.last.dirs, _ = readPaths(file, &h.last) // missing or damaged: everything is looked at
+// What was held before is not looked at again. An object that vanishes meanwhile is no error: git packed it. state is what the repository is in.
+func Hold(ctx context.Context, p *project.Project, common string, state oid.ID, start time.Time) (left int, err error) {
+	h := &holder{p: p, dirs: holdIn(p), made: map[string]bool{}, last: readHeld(p, common), next: heldState{State: state, dirs: map[string]uint64{}}}
 	h.copied = h.last.CopiedBytes
 	for _, objects := range objectDirs(filepath.Join(common, "objects")) {
 		if err := h.hold(ctx, objects, start); err != nil {
@@ -70,10 +69,33 @@ func Hold(ctx context.Context, p *project.Project, common string, start time.Tim
 		}
 	}
 	h.next.CopiedBytes = h.copied
-	if err = account.MakeDir(filepath.Dir(file), p.Owner); err == nil {
-		err = account.WriteCache(file, encodePaths(h.next, h.next.dirs), p.Owner)
+	data := encodePaths(h.next, h.next.dirs)
+	for _, dir := range h.dirs { // it says what this directory holds, and is lost, copied and put back with it
+		if err = h.makeDirs(dir); err == nil {
+			err = account.WriteCache(filepath.Join(dir, heldName(common)), data, p.Owner)
+		}
+		if err == nil {
+			break
+		}
 	}
 	return h.left, err
+}
+
+// holds reports whether the objects of a repository in a state are held by this account.
+func holds(p *project.Project, common string, state oid.ID) bool {
+	return readHeld(p, common).State == state
+}
+
+// readHeld is what is held, as the directory says that holds it. Where it is missing or damaged, everything is looked at.
+func readHeld(p *project.Project, common string) (s heldState) {
+	for _, dir := range holdIn(p) {
+		var ok bool
+		if s.dirs, ok = readPaths(filepath.Join(dir, heldName(common)), &s); ok {
+			return s
+		}
+		s = heldState{}
+	}
+	return s
 }
 
 // LetGo holds no object any more: what git itself has is held again with the next capture. It is for forget, since what is to be
@@ -88,23 +110,26 @@ func LetGo(p *project.Project) error {
 
 // Recheck has the next capture look at every object anew.
 func Recheck(p *project.Project) error {
-	dir := filepath.Join(p.StoreDir(), account.GitName)
-	names, err := os.ReadDir(dir)
-	if err != nil && !missing(err) {
-		return err
-	}
 	var errs []error
-	for _, name := range names {
-		if suffix := filepath.Ext(name.Name()); suffix == ".held" || suffix == ".signature" {
-			errs = append(errs, account.RemoveIfThere(filepath.Join(dir, name.Name())))
+	for _, dir := range append(holdIn(p), filepath.Join(p.StoreDir(), account.GitName)) {
+		names, err := os.ReadDir(dir)
+		if err != nil && !missing(err) {
+			return err
+		}
+		for _, name := range names {
+			if suffix := filepath.Ext(name.Name()); suffix == heldSuffix || suffix == ".signature" {
+				errs = append(errs, account.RemoveIfThere(filepath.Join(dir, name.Name())))
+			}
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func heldFile(p *project.Project, common string) string {
+const heldSuffix = ".held"
+
+func heldName(common string) string {
 	sum := oid.Sum([]byte(common))
-	return filepath.Join(p.StoreDir(), account.GitName, sum.String()[:16]+".held")
+	return sum.String()[:16] + heldSuffix
 }
 
 // objectDirs are an object directory and its alternates.
@@ -195,10 +220,10 @@ func (h *holder) file(from, name string) error {
 	}
 	for len(h.dirs) > 0 {
 		to := filepath.Join(h.dirs[0], name)
-		if err := h.makeDirs(filepath.Dir(to)); err != nil {
-			return err
+		err := h.makeDirs(filepath.Dir(to))
+		if err == nil {
+			err = os.Link(from, to)
 		}
-		err := os.Link(from, to)
 		switch {
 		case err == nil:
 			return nil

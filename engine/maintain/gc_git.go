@@ -63,7 +63,7 @@ func letGoOfObjects(ctx context.Context, p *project.Project, states []oid.ID) (f
 		return 0, err
 	}
 	for _, dir := range gitDirs { // git may have packed anew what only the old files hold
-		if _, err := gitstate.Hold(ctx, p, dir, time.Now()); err != nil {
+		if _, err := gitstate.Hold(ctx, p, dir, oid.ID{}, time.Now()); err != nil {
 			return 0, err
 		}
 	}
@@ -118,6 +118,9 @@ func (h *heldObjects) list() error {
 			return err
 		}
 		for _, name := range names {
+			if !name.IsDir() {
+				continue
+			}
 			files, err := os.ReadDir(filepath.Join(dir, name.Name()))
 			if err != nil {
 				return err
