@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/rows"
+	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
@@ -130,12 +132,14 @@ func notBlamed(c *app.Call, err error, at bool) error {
 	say := func(text, hint string) error { return app.Hinted(fmt.Errorf(text, cmp.Or(not.Path, ".")), hint) }
 	switch not.Reason {
 	case inspect.BlameGone:
-		when := "is not there now"
+		when, as := "is not there now", "before it was deleted"
 		if at {
 			when = "was not there then"
+		} else if account.Exists(filepath.Join(c.Project.Root(), filepath.FromSlash(not.Path))) {
+			when, as = "is not captured now", "when it was captured last"
 		}
 		if not.Last != nil {
-			return say("%q "+when, "rewind blame --at "+lastName(not.Last)+" "+path+" shows it as it was before it was deleted")
+			return say("%q "+when, "rewind blame --at "+lastName(not.Last)+" "+path+" shows it as it was "+as)
 		}
 		return say("%q "+when, history)
 	case inspect.BlameDirectory:
