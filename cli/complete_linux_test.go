@@ -27,7 +27,7 @@ var earlierHooks = []struct{ agent, file, now, before string }{
 func (a *installed) before() map[string]string {
 	a.t.Helper()
 	for _, h := range earlierHooks {
-		a.write(filepath.Join(a.home, h.file), "{\n  // mine\n  \"model\": \"x\"\n}\n", 0o644)
+		a.write(filepath.Join(a.home, h.file), "{\n  \"model\": \"x\"\n}\n", 0o644)
 	}
 	a.rewind("config", "--register-hooks")
 	out := map[string]string{}
