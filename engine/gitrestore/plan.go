@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rewind-cli/rewind/engine/gitprogram"
 	"github.com/rewind-cli/rewind/engine/gitrepo"
 )
 
@@ -185,7 +186,28 @@ func MakePlan(ctx context.Context, s Source, t Target, mode Mode, label string) 
 		return p, err
 	}
 	pl := &planner{Plan: p, ctx: ctx, renamed: map[string]string{}}
-	return p, pl.plan(saved)
+	err = pl.plan(saved)
+	if err == nil { // packed references that it cannot read stop it only when it changes one
+		_, err = p.git(ctx, false, nil, "for-each-ref", "--count=1")
+	}
+	if failed := (*gitprogram.FailedError)(nil); errors.As(err, &failed) {
+		p.refuse("Git cannot read %s: %s. Move %s away and run rewind undo --git-only: it is built anew.", p.unreadable(failed.Text), strings.TrimSuffix(failed.Text, "."), t.CommonDir)
+		return p, nil
+	}
+	return p, err
+}
+
+// unreadable is the file that git means with a message, or the git directory.
+func (p *Plan) unreadable(message string) string {
+	for _, name := range []string{"packed-refs", "config", "index"} {
+		if strings.Contains(message, name) {
+			return filepath.Join(p.target.CommonDir, name)
+		}
+	}
+	if head, err := gitrepo.Open(p.target.GitDir, p.target.CommonDir).HeadRef(); err != nil || head == (gitrepo.Ref{}) {
+		return filepath.Join(p.target.GitDir, "HEAD")
+	}
+	return p.target.CommonDir
 }
 
 // planner compares a repository with a saved state of it.
