@@ -98,16 +98,6 @@ func readHeld(p *project.Project, common string) (s heldState) {
 	return s
 }
 
-// LetGo holds no object any more: what git itself has is held again with the next capture. It is for forget, since what is to be
-// forgotten can be in a commit.
-func LetGo(p *project.Project) error {
-	var errs []error
-	for _, dir := range holdIn(p) {
-		errs = append(errs, os.RemoveAll(dir))
-	}
-	return errors.Join(append(errs, os.RemoveAll(filepath.Join(p.StoreDir(), account.GitName)))...)
-}
-
 // Recheck has the next capture look at every object anew.
 func Recheck(p *project.Project) error {
 	var errs []error

@@ -12,7 +12,6 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/commit"
-	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -68,6 +67,11 @@ type Forgotten struct {
 	Remotes []string
 	// Shares are those that this store knows of, and that may hold it.
 	Shares []remote.KnownShare
+
+	// HeldObjects and HeldPacks are how many objects of git with the content, and packs with one, were held and that no repository has any more: they
+	// were let go of. HeldAll says that all was let go of, since the text can be in any.
+	HeldObjects, HeldPacks int
+	HeldAll                bool
 
 	kept map[string]bool // ids of checkpoints of which nothing was taken: they only say at most that they know nothing of it
 }
@@ -229,11 +233,6 @@ func (f *Forgotten) purge(ctx context.Context, p *project.Project, o GCOptions) 
 		f.Pending = "another process is reading the store"
 	}
 	f.Freed, f.Shared, f.Copies = collected.Freed, collected.Shared, collected.Copies
-	if o.Checkpoint == (manifest.CheckpointID{}) && !o.DryRun {
-		if err := gitstate.LetGo(p); err != nil { // a commit can hold it
-			return err
-		}
-	}
 	left, _, err := Leftovers(ctx, p)
 	if err != nil {
 		return err

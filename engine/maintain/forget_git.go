@@ -1,7 +1,12 @@
 package maintain
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -149,4 +154,78 @@ func (f *textForgetter) inMessages(ctx context.Context, common string) (ids []st
 		}
 	}
 	return ids
+}
+
+// letGo lets go of the objects that are held with the content of what is forgotten, and that git itself has no more.
+func (f *forgetter) letGo(said *LogState, result *Forgotten) error {
+	var state oid.ID
+	for _, c := range said.Checkpoints {
+		if !c.Git.IsZero() {
+			state = c.Git
+		}
+	}
+	if state.IsZero() && len(gitstate.HeldDirs(f.p)) == 0 {
+		return nil
+	}
+	var ids []string
+	for _, e := range f.files {
+		more, err := f.gitIDs(e)
+		if err != nil {
+			return err
+		}
+		ids = append(ids, more...)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	var commons []string
+	if around, ok := gitrepo.Find(f.p.Root()); ok {
+		commons = append(commons, around.CommonDir)
+	}
+	if !state.IsZero() {
+		list, _, err := gitstate.LoadAll(f.tx, state, f.p.Root())
+		if err != nil && !project.IsLost(err) {
+			return err
+		}
+		for _, s := range list {
+			commons = append(commons, s.Common)
+		}
+	}
+	var err error
+	if result.HeldObjects, result.HeldPacks, err = gitstate.LetGo(f.p, commons, ids, result.DryRun); err != nil || result.DryRun {
+		return err
+	}
+	return gitstate.NoteForgotten(f.p, ids, false)
+}
+
+// gitIDs are the ids that git has for a file: by either sum, and with the ends of lines as git converts them.
+func (f *forgetter) gitIDs(e manifest.Entry) (ids []string, err error) {
+	r, err := f.tx.Open(e)
+	if project.IsLost(err) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	defer r.Close() // read only: nothing can be lost
+	head := fmt.Sprintf("blob %d\x00", e.Size)
+	if e.Size > maxGitFile {
+		one, two := sha1.New(), sha256.New()
+		both := io.MultiWriter(one, two)
+		if _, err = io.WriteString(both, head); err == nil {
+			_, err = io.Copy(both, r)
+		}
+		if project.IsLost(err) {
+			return nil, nil
+		}
+		return []string{hex.EncodeToString(one.Sum(nil)), hex.EncodeToString(two.Sum(nil))}, err
+	}
+	data, err := io.ReadAll(r)
+	if project.IsLost(err) {
+		return nil, nil
+	}
+	for _, text := range [][]byte{data, bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))} {
+		text = append(fmt.Appendf(nil, "blob %d\x00", len(text)), text...)
+		one, two := sha1.Sum(text), sha256.Sum256(text)
+		ids = append(ids, hex.EncodeToString(one[:]), hex.EncodeToString(two[:]))
+	}
+	return ids, err
 }

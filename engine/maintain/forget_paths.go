@@ -34,6 +34,7 @@ type forgetter struct {
 	paths    map[string]bool
 	names    map[string]bool // the last parts of paths, once asked for
 	content  map[oid.ID]bool // ids of what was forgotten
+	files    []manifest.Entry
 	bytes    map[oid.ID]bool // those of them that are of files' bytes
 	keys     map[string]bool // of the paths that were held, and of those that were only named
 	coverage map[oid.ID]covered
@@ -222,6 +223,9 @@ func (f *forgetter) finish(ctx context.Context, said *LogState, result *Forgotte
 	slices.Sort(result.Present)
 	result.Mentions, result.Missed = f.seen.mentions, f.seen.missed
 	if err := f.conversations.finish(result); err != nil || len(f.content) == 0 {
+		return err
+	}
+	if err := f.letGo(said, result); err != nil {
 		return err
 	}
 	count := map[string]int{}

@@ -9,6 +9,7 @@ import (
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
@@ -112,10 +113,11 @@ func (f *textForgetter) wanted() (ids []oid.ID, says func(*cas.Store, manifest.R
 }
 
 func (f *textForgetter) finish(ctx context.Context, said *LogState, result *Forgotten) error {
+	result.HeldAll = len(gitstate.HeldDirs(f.p)) > 0 // also a message of a commit can have it
 	return errors.Join(f.conversations.finish(result), f.inGit(ctx, said, result))
 }
 
 // leftovers marks what hooks left.
 func (f *textForgetter) leftovers(ctx context.Context, _ *Forgotten) error {
-	return errors.Join(rewritePending(ctx, f.p, f.window), notice.Forget(ctx, f.p, 0, func(uint64, string) bool { return false }), f.conversations.leftovers(ctx))
+	return errors.Join(gitstate.LetGoAll(f.p), gitstate.NoteForgotten(f.p, nil, true), rewritePending(ctx, f.p, f.window), notice.Forget(ctx, f.p, 0, func(uint64, string) bool { return false }), f.conversations.leftovers(ctx))
 }

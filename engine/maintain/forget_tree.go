@@ -154,6 +154,7 @@ func (f *forgetter) take(ctx context.Context, e manifest.Entry) error {
 	f.content[e.ID] = true
 	if e.Kind != manifest.Subdir && e.Size > 0 {
 		f.bytes[e.ID] = true
+		f.files = append(f.files, e)
 		if !f.seen.full(int64(e.Size)) {
 			data, err := f.p.ReadObject(e.ID)
 			if err != nil && !project.IsLost(err) {

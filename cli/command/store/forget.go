@@ -32,7 +32,8 @@ func NewForget() *app.Command {
 		Short: "remove paths, text or a checkpoint from the history, permanently",
 		Long: "Removes paths, such as a file with a password, from every checkpoint and every operation.\n" +
 			"This cannot be undone. None of their content stays in the store or its mirror, unless the\n" +
-			"same content is also stored under another path: forget then says where. Their lines are\n" +
+			"same content is also stored under another path: forget then says where. Objects of git\n" +
+			"with the same content that git itself has no more are no longer held. Their lines are\n" +
 			"redacted in the stored conversations, too, as in the input of the tool that wrote the\n" +
 			"file. The files in the working tree are kept, also when an old checkpoint is restored.\n" +
 			"While another process reads the store, the last step has to wait: it is done later (exit\n" +
@@ -43,7 +44,8 @@ func NewForget() *app.Command {
 			"projects, and what export and checkout wrote, are not searched.\n" +
 			"--text redacts a text in the stored conversations: transcripts, tool output, prompts,\n" +
 			"descriptions. Names of checkpoints and of branches that contain it are removed; such a\n" +
-			"checkpoint is pinned instead. The text is literal, or a regular expression with --regexp.\n" +
+			"checkpoint is pinned instead. What is held of git's objects is let go of, since it can be\n" +
+			"in any; the next checkpoint holds what git still has. The text is literal, or a regular expression with --regexp.\n" +
 			"The agents' own files are not changed: those that still contain it are listed, and\n" +
 			"whatever an agent writes from them later is captured again.\n" +
 			"--checkpoint removes one checkpoint, and everything that only this one contains.\n" + app.AboutPaths,
@@ -138,6 +140,9 @@ func forgetText(ctx context.Context, c *app.Call, f forgetFlags) error {
 			c.Out.Summary("No stored conversation contains %s.", app.ItOrThem(len(f.texts)))
 		} else {
 			c.Out.Summary("%s %s in %s.", verb, app.Plural(done.Texts, "occurrence", "occurrences"), app.Plural(done.Checkpoints, "checkpoint", "checkpoints"))
+		}
+		if done.HeldAll {
+			c.Out.Summary("%s what is held of git's objects, since the text can be in any of them: the next checkpoint holds what git has; what git has lost cannot be restored.", app.Did(f.dryRun, "Let go of", "Would let go of"))
 		}
 		git := ""
 		if account.Exists(filepath.Join(p.Root(), ".git")) {
@@ -272,6 +277,13 @@ func printPaths(c *app.Call, done *maintain.Forgotten) {
 	}
 	if done.Texts > 0 {
 		c.Out.Summary("%s %s of its lines in conversations.", did("Redacted", "Would redact"), app.Plural(done.Texts, "occurrence", "occurrences"))
+	}
+	if n := done.HeldObjects + done.HeldPacks; n > 0 {
+		what := app.Plural(done.HeldObjects, "object of git", "objects of git")
+		if done.HeldPacks > 0 {
+			what += " and " + app.Plural(done.HeldPacks, "pack", "packs") + ", with all that is in them"
+		}
+		c.Out.Summary("%s %s with its content that no repository has any more: --git cannot restore what needs them.", did("Let go of", "Would let go of"), what)
 	}
 	app.WarnEach(c.Out, done.LivesOn, app.InJSON, func(l maintain.LivesOn) string {
 		return fmt.Sprintf("the same content is still stored as %s, in %s", app.Escape(l.Path), app.Plural(l.Checkpoints, "checkpoint", "checkpoints"))
@@ -445,6 +457,9 @@ type forgotView struct {
 	Missed      int              `json:"not_searched"`     // versions of files that conversations were not searched for
 	Checkpoint  *string          `json:"checkpoint"`       // that --checkpoint removed
 	Shared      int              `json:"shared_files"`     // of that checkpoint, which others have, too
+	HeldObjects int              `json:"held_objects"`     // of git, with the content, that were let go of
+	HeldPacks   int              `json:"held_packs"`       // that were let go of, since such an object was in them
+	HeldAll     bool             `json:"held_all"`         // all that was held of git's objects was let go of
 	GitStates   int              `json:"git_states"`       // checkpoints that lost git's own state, which had it
 	Git         []gitHasView     `json:"git"`              // repositories that still have the text of --text themselves
 	DryRun      bool             `json:"dry_run"`
@@ -488,6 +503,7 @@ func viewForgotten(done *maintain.Forgotten) forgotView {
 		Left: app.ViewPaths(done.Left), Forks: notNil(done.Forks), Remotes: notNil(done.Remotes),
 		Shares: app.Map(done.Shares, func(s remote.KnownShare) knownShareView { return knownShareView{s, nextOfShare(s)} }),
 		Pulled: notNil(done.Pulled), Mentions: done.Mentions, Missed: done.Missed, Checkpoint: rows.ViewID(done.Checkpoint),
+		HeldObjects: done.HeldObjects, HeldPacks: done.HeldPacks, HeldAll: done.HeldAll,
 		Shared: done.Shared, GitStates: done.GitStates, DryRun: done.DryRun,
 		Git: app.Map(done.Git, func(g maintain.GitHas) gitHasView {
 			return gitHasView{app.ViewPath(g.Repo).Path, app.ViewPaths(g.Files), notNil(g.Commits)}
