@@ -53,17 +53,12 @@ type Captured struct {
 // The caller holds the users lock until the commit. What cannot be read is a problem. Errors: of the store; ctx.Err.
 func Capture(ctx context.Context, p *project.Project, o Options) (*Captured, error) {
 	c := &Captured{p: p, o: o}
-	repos := c.repos()
 	if !o.Look {
-		var commons []string
-		for _, repo := range repos {
-			commons = append(commons, repo.CommonDir)
-		}
-		if err := obeyForgotten(p, commons); err != nil {
+		if err := ObeyForgotten(p); err != nil {
 			c.problem(p.Root(), "objects of git that another account has forgotten may still be held: "+problem.Text(err))
 		}
 	}
-	for _, repo := range repos {
+	for _, repo := range c.repos() {
 		state, err := capture(ctx, p, repo, o)
 		if err != nil {
 			if ctx.Err() != nil || project.IsDamage(err) {

@@ -125,22 +125,29 @@ func readForgotten(p *project.Project) (n forgottenNote) {
 // obeyed notes in the directory that holds what this account has let go of.
 func obeyed(p *project.Project, n forgottenNote) error {
 	dir := holdIn(p)[0]
+	if !account.IsDir(filepath.Dir(dir)) {
+		return nil
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	return account.WriteCache(filepath.Join(dir, forgottenName), []byte(n.Time.Format(time.RFC3339Nano)), p.Owner)
 }
 
-// obeyForgotten lets go of what was forgotten in another account.
-func obeyForgotten(p *project.Project, commons []string) error {
+// ObeyForgotten lets go of what was forgotten in another account.
+func ObeyForgotten(p *project.Project) error {
 	n := readForgotten(p)
-	if n.Time.IsZero() {
+	if n.Time.IsZero() || p.Copied || p.ReadOnly != nil {
 		return nil
 	}
 	text, _ := account.ReadSmall(filepath.Join(holdIn(p)[0], forgottenName), maxForgotten) // none: it has obeyed nothing
 	at, _ := time.Parse(time.RFC3339Nano, string(text))
 	if at.Equal(n.Time) {
 		return nil
+	}
+	var commons []string
+	if around, ok := gitrepo.Find(p.Root()); ok {
+		commons = append(commons, around.CommonDir)
 	}
 	if n.All.After(at) {
 		if err := LetGoAll(p); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -27,6 +28,7 @@ func CatchUp(ctx context.Context, p *project.Project) {
 	if kept != "" {
 		p.Notify(kept)
 	}
+	_ = gitstate.ObeyForgotten(p)
 	_ = ForgetNotices(ctx, p) // so does the next command, and a hook before it tells
 }
 
