@@ -187,7 +187,7 @@ func MakePlan(ctx context.Context, s Source, t Target, mode Mode, label string) 
 	}
 	pl := &planner{Plan: p, ctx: ctx, renamed: map[string]string{}}
 	err = pl.plan(saved)
-	if err == nil { // packed references that it cannot read stop it only when it changes one
+	if err == nil && len(p.Refusals) == 0 { // packed references that it cannot read stop it only when it changes one
 		_, err = p.git(ctx, false, nil, "for-each-ref", "--count=1")
 	}
 	if failed := (*gitprogram.FailedError)(nil); errors.As(err, &failed) {
