@@ -6,7 +6,6 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -206,7 +205,7 @@ func (f *forgetter) gitIDs(e manifest.Entry) (ids []string, err error) {
 		return nil, err
 	}
 	defer r.Close() // read only: nothing can be lost
-	head := fmt.Sprintf("blob %d\x00", e.Size)
+	head := gitprogram.FileHeader(e.Size)
 	if e.Size > maxGitFile {
 		one, two := sha1.New(), sha256.New()
 		both := io.MultiWriter(one, two)
@@ -223,7 +222,7 @@ func (f *forgetter) gitIDs(e manifest.Entry) (ids []string, err error) {
 		return nil, nil
 	}
 	for _, text := range [][]byte{data, bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))} {
-		text = append(fmt.Appendf(nil, "blob %d\x00", len(text)), text...)
+		text = append([]byte(gitprogram.FileHeader(uint64(len(text)))), text...)
 		one, two := sha1.Sum(text), sha256.Sum256(text)
 		ids = append(ids, hex.EncodeToString(one[:]), hex.EncodeToString(two[:]))
 	}

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash"
 	"io"
 	"os"
@@ -200,7 +199,7 @@ func countFiles(p *project.Project, c *manifest.Checkpoint, committed map[string
 
 // nameOf is git's name of a content.
 func nameOf(h hash.Hash, content io.Reader, size uint64) string {
-	fmt.Fprintf(h, "%s %d\x00", "blob", size)
+	_, _ = io.WriteString(h, gitprogram.FileHeader(size))
 	_, _ = io.Copy(h, content) // what cannot be read has another name
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -45,7 +45,8 @@ func NewForget() *app.Command {
 			"--text redacts a text in the stored conversations: transcripts, tool output, prompts,\n" +
 			"descriptions. Names of checkpoints and of branches that contain it are removed; such a\n" +
 			"checkpoint is pinned instead. What is held of git's objects is let go of, since it can be\n" +
-			"in any; the next checkpoint holds what git still has. The text is literal, or a regular expression with --regexp.\n" +
+			"in any; the next checkpoint holds what git still has. The text is literal, or a regular\n" +
+			"expression with --regexp.\n" +
 			"The agents' own files are not changed: those that still contain it are listed, and\n" +
 			"whatever an agent writes from them later is captured again.\n" +
 			"--checkpoint removes one checkpoint, and everything that only this one contains.\n" + app.AboutPaths,
