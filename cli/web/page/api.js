@@ -91,9 +91,12 @@ export async function logIn(project) {
   if (token) return take(await get("start", { project }));
   const other = await new Promise((done) => {
     const asked = new BroadcastChannel("rewind");
-    asked.onmessage = (e) => e.data.token && done(e.data.token);
-    asked.postMessage("who");
-    setTimeout(() => done(""), 300);
+    const ask = () => asked.postMessage("who");
+    const again = setInterval(ask, 100); // a tab that is still loading, or a busy machine, answers late
+    const end = (its) => (clearInterval(again), asked.close(), done(its));
+    asked.onmessage = (e) => e.data.token && end(e.data.token);
+    ask();
+    setTimeout(end, 3000, "");
   });
   if (!other) throw new Failure(401, { error: "this page is not logged in", hint: "rewind ui opens one that is" });
   use(other);
