@@ -59,7 +59,7 @@ func BenchmarkPutFile(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
 		batch := s.NewBatch()
-		if _, _, err := batch.Writer().PutFile(bytes.NewReader(data)); err != nil {
+		if _, _, err := batch.Writer().PutFile(bytes.NewReader(data), oid.ID{}); err != nil {
 			b.Fatal(err)
 		}
 		batch.Discard()

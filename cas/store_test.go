@@ -251,7 +251,7 @@ func TestPutFile(t *testing.T) {
 	data := noise(1, 20<<20)
 	b := s.NewBatch()
 	w := b.Writer()
-	id, list, err := w.PutFile(bytes.NewReader(data))
+	id, list, err := w.PutFile(bytes.NewReader(data), oid.ID{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestPutFile(t *testing.T) {
 	copy(data[10<<20:], noise(2, 1<<20))
 	b = s.NewBatch()
 	w = b.Writer()
-	if _, _, err = w.PutFile(bytes.NewReader(data)); err != nil {
+	if _, _, err = w.PutFile(bytes.NewReader(data), oid.ID{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Flush(); err != nil {

@@ -19,6 +19,7 @@ type Writer struct {
 	base   []byte // for its base
 	again  []byte // for what the delta leads to
 	cut    cutter
+	credit int // of PutFile: how many more deltas in vain end the attempts
 }
 
 // Writer returns a staging writer for one goroutine.
@@ -71,8 +72,10 @@ func (w *Writer) stage(id oid.ID, data []byte, base oid.ID) (added bool, err err
 	if base != (oid.ID{}) && base != id {
 		done, err := w.putDelta(id, data, base)
 		if done || err != nil {
+			w.credit++
 			return done, err
 		}
+		w.credit--
 	}
 	return true, w.putWhole(id, data)
 }

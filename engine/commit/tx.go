@@ -15,8 +15,7 @@ import (
 )
 
 const (
-	// ChunkedSize is where content-defined chunks begin: below it one object
-	// keeps a file whole, and an edit is a delta of it.
+	// ChunkedSize is where chunks begin: below it one object keeps a file whole, and an edit is a delta of it.
 	ChunkedSize = 1 << 20
 	// maxDeltas bounds the deltas of one transaction. Each costs about 2 ms, a block of
 	// new content a tenth of that: past a handful of edits, blocks are faster.
@@ -85,7 +84,7 @@ func (t *Tx) Content(worker int, f io.Reader, size int64, prev oid.ID) (manifest
 		return t.look(w, f, size)
 	}
 	if size > ChunkedSize {
-		id, list, err := w.files.PutFile(f)
+		id, list, err := w.files.PutFile(f, prev)
 		return manifest.Chunked, id, list.Size, err
 	}
 	data, err := readContent(f, size, &w.buf)

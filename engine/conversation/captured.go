@@ -180,7 +180,7 @@ func (s *store) Put(r io.Reader) (oid.ID, int64, error) {
 			return id, int64(len(data)), err
 		}
 	}
-	id, list, err := s.writer.PutFile(io.MultiReader(bytes.NewReader(data), r))
+	id, list, err := s.writer.PutFile(io.MultiReader(bytes.NewReader(data), r), oid.ID{})
 	return id, list.Size, err
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -299,7 +300,7 @@ func (l *lab) rechunk(c manifest.Checkpoint, path string, out *manifest.Checkpoi
 			return err
 		}
 		w := tx.Writer()
-		id, _, err := w.PutFile(content)
+		id, _, err := w.PutFile(content, oid.ID{})
 		if err == nil {
 			err = w.Flush()
 		}
