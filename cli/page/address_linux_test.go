@@ -65,10 +65,18 @@ func TestPageAddress(t *testing.T) {
 	l.click(".right button", "Copy link")
 	l.until(`window.copied?.endsWith("` + second + `") && document.querySelector(".right").textContent.includes("Copied")`)
 	l.click(".right button", "Copy command")
-	l.until(`window.copied === "rewind restore ` + second[len(second)-16:len(second)-8] + `"`)
+	l.until(`window.copied === "rewind show ` + second[len(second)-16:len(second)-8] + `"`)
+	l.click(".right button", "Copy resume")
+	l.until(`/^cd \S+ && claude --resume ` + pageSession + `$/.test(window.copied)`)
 	host := l.url[:strings.Index(l.url, "/p/")]
 	l.ok(l.Open(host + first))
 	chosen("add a test")
+	// A line has an address, by its number; a reload shows it.
+	l.until(`document.querySelector(".right[aria-busy=false] .patch .in")`)
+	l.ok(l.Eval(`[...document.querySelectorAll(".right .patch .in .no")].find((e) => e.textContent).click()`, nil))
+	l.until(`location.pathname === "` + first + `" && location.search === "?path=calc_test.go&line=1"`)
+	l.reload()
+	l.until(`document.querySelector(".right .patch tr.flash")?.textContent.includes("package calc") && location.search === "?path=calc_test.go&line=1"`)
 
 	// The end of the first turn adds nothing to its row, and has an address all the same.
 	var list struct{ Checkpoints []struct{ ID, Kind string } }
@@ -85,7 +93,7 @@ func TestPageAddress(t *testing.T) {
 		t.Errorf("rewind ui %s opens %s", folded, url)
 	}
 	l.ok(l.Go(host + "/p/" + first[3:35] + "/c/" + folded))
-	l.until(`document.querySelector(".row.chosen .why")?.textContent === "stop" && document.querySelector(".left").textContent.includes("leave out those that add nothing")`)
+	l.until(`document.querySelector(".row.chosen .why")?.textContent === "stop" && document.querySelector(".left").textContent.includes("Hide rows without changes")`)
 	l.ok(l.Go(host + "/p/" + first[3:35] + "/c/kkkkkkkkkkkkkkkk"))
 	l.until(`document.querySelector(".warn")?.textContent.includes("not in the timeline") && document.querySelector(".row.chosen")`)
 	l.clean()
@@ -201,7 +209,7 @@ func TestPageRestoresBoth(t *testing.T) {
 	l.ok(l.Eval(`Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => (window.copied = text) } })`, nil))
 	l.click(".done button", "Copy the command")
 	l.until(`/^cd \S+ && claude --resume [0-9a-f-]{36}$/.test(window.copied)`)
-	l.click("button.link", "more that add nothing")
+	l.click("button.link", "without changes")
 	l.click(".row.k-safety", "before restore")
 	l.press("r")
 	l.until(`document.querySelector("dialog h2")?.textContent.startsWith('Restore to the state before the restore to 4 "extend the test"')`)

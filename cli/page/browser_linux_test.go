@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -249,7 +250,13 @@ func TestPageOthersWork(t *testing.T) {
 	l.until(`document.querySelector(".left").textContent.includes("beside")`)
 	l.click(".row", "make Add faster")
 	l.until(`document.querySelector(".right[aria-busy=false] h2")?.textContent.includes("make Add faster")`)
-	l.click(".right button", "Restore…")
+	var tones, lanes []string // each session has a colour of its own, in its rows as in the graph
+	l.ok(l.Eval(`[...new Set([...document.querySelectorAll(".row .hue")].map((e) => getComputedStyle(e).backgroundColor))].sort()`, &tones))
+	l.ok(l.Eval(`[...new Set([...document.querySelectorAll("path.lane")].map((e) => getComputedStyle(e).stroke))].sort()`, &lanes))
+	if len(tones) != 2 || !slices.Equal(tones, lanes) {
+		t.Errorf("two sessions have the colours %q, and %q in the graph", tones, lanes)
+	}
+	l.click(".row.chosen .plans span", "Restore…") // at the row itself
 	l.until(`/1 path of another session, claude 5ba1c0de:.*a file <b>beside<.b>": other.go/s.test(document.querySelector("dialog[open] .others")?.textContent)`)
 	l.picture("others")
 	l.click("dialog .others button", "Keep it: revert only this session's last 2 turns…")

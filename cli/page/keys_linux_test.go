@@ -83,7 +83,7 @@ func TestPageMarksAndCompares(t *testing.T) {
 	l.until(`+document.querySelector(".brushed").ariaValueNow > 50 && document.querySelector(".brushed").ariaValueText.includes(" to ") && document.querySelectorAll(".row").length < 7`)
 	l.press("Escape")
 	l.until(`!document.querySelector(".brush") && document.querySelectorAll(".row").length > 5`)
-	l.click(".legend summary", "legend")
+	l.click(".legend summary", "Legend")
 	l.until(`document.querySelector(".legend").textContent.includes("claude: ")`)
 
 	// Both ends of a comparison, by keys, then by mouse.

@@ -43,11 +43,21 @@ type planView struct {
 	Question  string         `json:"question"` // "" where there is nothing to do
 	Changed   string         `json:"changed,omitempty"`
 	Conflicts int            `json:"conflicts,omitempty"` // of a revert: places on which others built
-	Others    []string       `json:"others"`              // other sessions whose work goes too
+	Undoes    []string       `json:"undoes,omitempty"`    // prompts of the session itself that go
+	Talk      string         `json:"talk,omitempty"`      // what becomes of the conversation, in a word or two
+	Session   string         `json:"session,omitempty"`   // whose conversation that is
+	Others    []otherView    `json:"others"`              // whose other work goes too
 	Instead   *action        `json:"instead"`             // what keeps it; null where there is no such way, or none is wanted
 	Alone     []aloneView    `json:"alone,omitempty"`     // where it is unclear whose work is meant: what takes one session's back
 	Git       bool           `json:"git,omitempty"`       // what git has lost since can return, too
 	Target    string         `json:"target,omitempty"`    // the checkpoint whose files come: what differs from now is what it would change
+}
+
+// otherView is what goes of another session, of the person's own or of a project below.
+type otherView struct {
+	Text    string   `json:"text"`
+	Session string   `json:"session,omitempty"`
+	Turns   []string `json:"turns,omitempty"` // each with its files
 }
 
 // aloneView takes the work of one session back, and keeps the rest.
@@ -167,12 +177,24 @@ func (s *space) reverting(ctx context.Context, a action) (*plan.Plan, error) {
 }
 
 func viewPlan(p *plan.Plan) planView {
-	v := planView{ID: strconv.Itoa(p.ID), Title: strings.TrimSuffix(p.Title, "."), Facts: []string{}, Notes: append([]string{}, p.Notes...), Files: []planFileView{}, Others: []string{}, Question: p.Question, Git: p.OffersGit}
+	v := planView{ID: strconv.Itoa(p.ID), Title: strings.TrimSuffix(p.Title, "."), Facts: []string{}, Notes: append([]string{}, p.Notes...), Files: []planFileView{}, Others: []otherView{}, Question: p.Question, Git: p.OffersGit}
 	for _, f := range p.Facts {
-		v.Facts = append(v.Facts, strings.TrimSpace(f.Text))
+		text := strings.TrimSpace(f.Text)
+		if prompt, ok := strings.CutPrefix(text, "undoes: "); ok {
+			v.Undoes = append(v.Undoes, prompt)
+			continue
+		}
+		v.Facts = append(v.Facts, text)
 	}
 	for _, text := range p.Others {
-		v.Others = append(v.Others, strings.TrimSpace(text))
+		if turn, ok := strings.CutPrefix(text, "  "); ok && len(v.Others) > 0 {
+			v.Others[len(v.Others)-1].Turns = append(v.Others[len(v.Others)-1].Turns, turn)
+			continue
+		}
+		v.Others = append(v.Others, otherView{Text: text})
+		if r := p.Restored; r != nil && len(v.Others) <= len(r.Others) { // sessions come first
+			v.Others[len(v.Others)-1].Session = r.Others[len(v.Others)-1].Session
+		}
 	}
 	for _, f := range p.Files {
 		v.Files = append(v.Files, planFileView{app.ViewPath(f.Path), f.Action, f.Directory})
@@ -183,6 +205,9 @@ func viewPlan(p *plan.Plan) planView {
 	for _, o := range p.Alone {
 		v.Alone = append(v.Alone, aloneView{strings.TrimSpace(o.Agent + " " + report.ShortSession(o.Session)), action{Verb: "revert", Session: o.Alone.Session, Turns: o.Alone.Turns}})
 	}
+	if p.Restored != nil && p.Reverted == nil && p.Question != "" {
+		v.Talk, v.Session = talkOf(p.Restored.Conversation)
+	}
 	switch {
 	case p.Reverted != nil:
 		v.Conflicts = len(p.Reverted.Conflicts)
@@ -190,6 +215,19 @@ func viewPlan(p *plan.Plan) planView {
 		v.Target = p.Restored.Checkpoint.ID.String()
 	}
 	return v
+}
+
+// talkOf is what becomes of a conversation, and whose it is.
+func talkOf(m *conversation.Moved) (text, session string) {
+	switch {
+	case m == nil:
+		return "stays", ""
+	case m.Removed:
+		return "fork is removed", m.From
+	case m.InPlace:
+		return "is rewritten in place", m.From
+	}
+	return "forks", m.From
 }
 
 func (s *space) Apply(ctx context.Context, id string) (done, changed any, err error) {

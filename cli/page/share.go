@@ -215,7 +215,7 @@ func (x *sharing) write(ctx context.Context, w io.Writer) error {
 	now := x.c.Out.Now()
 	name := x.redact.text(filepath.Base(x.p.Root()))
 	x.index = sharedIndex{Project: name, Files: map[string][]int{}, Exported: sharedNote{Project: name, Time: app.ViewTime(now)},
-		Timeline: timelineView{Rows: []rowView{}, Total: x.checkpoints, Sessions: []sessionView{{x.session.ID, x.session.Agent, x.redact.label(x.session)}}}}
+		Timeline: timelineView{Rows: []rowView{}, Total: x.checkpoints, Sessions: []sessionView{{ID: x.session.ID, Agent: x.session.Agent, Label: x.redact.label(x.session)}}}}
 	if err := x.looks(ctx, count); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ var storyTurns = []pageTurn{
 func TestPageFindsWhatBroke(t *testing.T) {
 	l := newPageLabOf(t, storyTurns)
 	l.until(`document.querySelector(".row.chosen")?.getAttribute("aria-posinset") === "2" && document.querySelector(".row .why").textContent === "now"`) // the newest, where now has nothing new
-	l.click(".left button", "find what broke it…")
+	l.click(".left button", "Find the turn that broke it…")
 	l.press("Home")
 	l.click(".hunt button", "It is bad here")
 	l.press("End")
@@ -173,6 +173,10 @@ func TestPageLinesAndTimes(t *testing.T) {
 	l.until(`document.querySelector(".left")?.textContent.includes("above it") && document.querySelector(".legend")`)
 	// The first turn's bars are not all in the first of 120.
 	l.until(`document.querySelector("path.churn")?.getAttribute("d").split("M").length > 3 && document.querySelector("path.gap")?.getAttribute("d").startsWith("M")`)
+	// The chart says how much its bars are, at most and where the pointer is, and when they were.
+	l.ok(l.Eval(`(() => { const chart = document.querySelector(".chart"); chart.dispatchEvent(new PointerEvent("pointermove", { clientX: chart.getBoundingClientRect().x + 2 })); })()`, nil))
+	l.until(`/B stored.*path.* changed/.test(document.querySelector(".brushed .tip")?.textContent) && /B stored.*changed/.test(document.querySelector(".most").textContent) && document.querySelectorAll(".ends span").length === 5`)
+	l.until(`[...document.querySelectorAll(".row .day")].length === 1`) // the rows of another day begin with a line
 
 	l.click(".row.k-prompt", "above it")
 	l.until(`document.querySelector(".right[aria-busy=false] h2")?.textContent.includes("prompt: above it") && document.querySelector(".right .patch .in.other, .right .patch .in.maybe")?.textContent.includes("another line above")`)

@@ -16,6 +16,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -55,6 +56,8 @@ type sessionView struct {
 	ID    string `json:"id"`
 	Agent string `json:"agent"`
 	Label string `json:"label"`
+
+	Resume string `json:"resume,omitempty"` // the shell command that opens its conversation
 }
 
 // wantsAll reports whether a question is what is answered ahead.
@@ -187,7 +190,10 @@ func (s *space) sessions(ctx context.Context, _ web.Args) (any, error) {
 	}
 	out := make([]sessionView, len(all))
 	for i, info := range all {
-		out[i] = sessionView{info.ID, info.Agent, info.Label()}
+		out[i] = sessionView{ID: info.ID, Agent: info.Agent, Label: info.Label()}
+		if info.OnDisk {
+			out[i].Resume = transcript.Command(transcript.Agent(info.Agent), info.Dir, info.ID)
+		}
 	}
 	return map[string]any{"sessions": out}, nil
 }

@@ -1,13 +1,13 @@
 // The page: which project and place is looked at, and the keys.
 import { html, render, useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback } from "./html.js";
 import { FIRST, ALL, SILENT, prepared, ahead, aheadOfAll, get, post, bytes, logIn, stream, shared } from "./api.js";
-import { Timeline, Chart, Legend, Both, filtered, joined, warm, prepare, updated, title } from "./timeline.js";
+import { Timeline, Chart, Legend, Both, Hue, filtered, joined, warm, prepare, updated, title } from "./timeline.js";
 import { Files, loadable } from "./diff.js";
 import { Talk } from "./talk.js";
 import { Compare, Film, Hunt, Plan, NameDialog, FilePage, FileList, Operations, Health, Search, Keys } from "./later.js";
 import { calm, calmed, useCalm } from "./calm.js";
 import { Copy, Split, restored } from "./parts.js";
-import { Text, Count, plain, raw, when } from "./text.js";
+import { Text, Count, count, plain, raw, when } from "./text.js";
 
 // Where they are bundled, rest.js finds in this script what both need.
 export * from "./html.js";
@@ -83,7 +83,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const [action, setAction] = useState(null);
   const [naming, setNaming] = useState(null); // the row that gets a name
   const [said, setSaid] = useState("");
-  const [hit, setHit] = useState(null); // the line of a row that is shown: { id, path, line, text }
+  const [hit, setHit] = useState(() => hitOf(place)); // the line of a row that is shown: { id, path, line, text }
   const [hunt, setHunt] = useState(null); // who looks for what broke it
   const [back, setBack] = useState(""); // what undoes what was said: undo or redo
   const [resume, setResume] = useState(""); // the command that opens the conversation that came with it
@@ -130,6 +130,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
       const to = placeOf(location);
       clearTimeout(noted.current);
       setPlace(to);
+      setHit(hitOf(to));
       if (to.row) return find(to.row);
       if (to.page || !list.current) return;
       picked.current = false;
@@ -265,6 +266,11 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
     if (place.page === "") note(rows[n].id, click && n !== chosen);
     if (rows[n].id === "@") lookNow();
   }, [rows, chosen, ask, place]);
+  const noteLine = (id, path, line) => {
+    clearTimeout(noted.current);
+    picked.current = true;
+    history.replaceState(null, "", address(project, { page: "", row: (chosenID.current = id), path, line }));
+  };
   // goTo leads to a row, of those too that add nothing and are not shown.
   const goTo = (id, hit) => {
     setHit(hit ? { id, ...hit } : null);
@@ -328,7 +334,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const chart = useMemo(() => html`<${Chart} rows=${rows} range=${range} setRange=${setRange} />`, [rows, range]);
   const page = {
     film: () => html`<${Film} project=${project} rows=${rows} goTo=${goTo} />`,
-    file: () => html`<${FilePage} project=${project} path=${place.path} at=${place} news=${data && data.news} goTo=${goTo} restore=${readOnly ? null : (id) => setAction({ verb: "restore", id, paths: [place.path] })} />`,
+    file: () => html`<${FilePage} project=${project} path=${place.path} at=${place} news=${data && data.news} goTo=${goTo} restore=${readOnly ? null : (id) => setAction({ verb: "restore", id, paths: [place.path] })} set=${(version, line) => go({ page: "file", path: place.path, version, line }, true)} />`,
     files: () => html`<${FileList} project=${project} news=${data && data.news} onFile=${(path) => go({ page: "file", path })} />`,
     operations: () => html`<${Operations} project=${project} rows=${rows} news=${data && data.news} goTo=${goTo} />`,
     health: () => html`<${Health} project=${project} news=${data && data.news} />`,
@@ -355,23 +361,23 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
       ${chart}
       <main class="three" style=${restored()}>
         <section class="left" aria-label="What happened">
-          <p class="total">${data ? html`<${Count} of=${shown.length} /> of <${Count} of=${rows.length} /> rows` : "…"}${data && !data.more && data.folded > 0 && html`, <button class="link" title="Rows that tell nothing that others do not: calls that changed nothing, ends of turns, what was done and undone, safety checkpoints" onClick=${() => setFolded(true)}><${Count} of=${data.folded} /> more that add nothing</button>`}${folded && html`, <button class="link" onClick=${() => setFolded(false)}>leave out those that add nothing</button>`}${range && html` <button class="link" onClick=${() => setRange(null)}>all times</button>`}</p>
-          ${data && !readOnly && (hunt ? html`<${Hunt} rows=${rows} row=${row} hunt=${hunt} set=${setHunt} goTo=${goTo} setAction=${setAction} />` : html`<p class="total"><button class="link" onClick=${() => setHunt({})}>find what broke it…</button></p>`)}
-          ${data && !data.more && data.graph && html`<${Legend} project=${project} data=${data} />`}
-          ${data && !shown.length && html`<p class="note empty">${rows.length ? html`No row has that${filter && !shared ? ": Enter searches the files" : ""}. <button class="link" onClick=${() => (setFilter(""), setKinds("all"), setRange(null))}>show all</button>` : "Nothing is saved yet: rewind save, or an agent's first prompt, makes the first checkpoint."}</p>`}
-          ${data && html`<${Timeline} data=${data} shown=${shown} chosen=${chosen} marked=${marked} choose=${choose} open=${restore}
+          <div class="bar"><p class="total">${data ? html`${shown.length < rows.length && html`<${Count} of=${shown.length} /> of `}<${Count} of=${rows.length} /> rows` : "…"}${data && !data.more && data.folded > 0 && html` <button class="link" title="Calls that changed nothing, ends of turns, what was done and undone, safety checkpoints" onClick=${() => setFolded(true)}>Show <${Count} of=${data.folded} /> without changes</button>`}${folded && html` <button class="link" onClick=${() => setFolded(false)}>Hide rows without changes</button>`}${range && html` <button class="link" onClick=${() => setRange(null)}>all times</button>`}</p>
+          ${data && !readOnly && (hunt ? html`<${Hunt} rows=${rows} row=${row} hunt=${hunt} set=${setHunt} goTo=${goTo} setAction=${setAction} />` : html`<button class="link" title="Name a row where it worked and one where it does not: the turns between are halved until one is left" onClick=${() => setHunt({})}>Find the turn that broke it…</button>`)}
+          ${data && !data.more && data.graph && html`<${Legend} project=${project} data=${data} />`}</div>
+          ${data && !shown.length && html`<p class="note empty">${rows.length ? html`No row matches${filter && !shared ? ": Enter searches the files" : ""}. <button class="link" onClick=${() => (setFilter(""), setKinds("all"), setRange(null))}>Show all rows</button>` : html`There is no checkpoint yet. The next prompt to an agent takes one, or run <code>rewind save</code>. Without an agent that calls rewind, run <code>rewind config --register-hooks</code> first.`}</p>`}
+          ${data && html`<${Timeline} data=${data} shown=${shown} chosen=${chosen} marked=${marked} choose=${choose} open=${restore} plan=${readOnly ? null : (n, verb) => setAction({ verb, id: rows[n].id })}
             graph=${shown.length === rows.length ? data.graph : null} tap=${() => requestAnimationFrame(() => matchMedia("(max-width: 900px)").matches && document.querySelector(".right")?.scrollIntoView({ block: "start" }))} />`}
         </section>
         <${Split} name="left" label="Width of the timeline" />
         ${row && html`<${Moment} project=${project} row=${row} other=${other} goTo=${goTo} onHistory=${(path) => go({ page: "file", path })}
-          readOnly=${readOnly} setAction=${setAction} setNaming=${setNaming} pin=${pin} setAgainst=${setAgainst} against=${against} news=${data.news} known=${known} opened=${opened.current.done} hit=${hit} />`}
+          noteLine=${noteLine} readOnly=${readOnly} setAction=${setAction} setNaming=${setNaming} pin=${pin} setAgainst=${setAgainst} against=${against} news=${data.news} known=${known} opened=${opened.current.done} hit=${hit} />`}
       </main>`}
     ${action && html`<${Plan} key=${JSON.stringify(action)} project=${project} action=${action} change=${setAction} close=${() => setAction((now) => (now === action ? null : now))} left=${(e) => tell(e.message + (e.hint ? ": " + e.hint : "") + ".")} done=${({ said, back, safety, resume }) => (setAction((now) => (now === action ? null : now)), tell(said, back, resume), hunt && action.verb === "restore" && setHunt({ ...hunt, home: action.id === hunt.home ? "" : hunt.home || safety }))} />`}
     ${naming && html`<${NameDialog} project=${project} row=${naming} close=${() => setNaming(null)} done=${(text) => (setNaming(null), tell(text + "."))} />`}`;
 }
 
 // Moment is one row: what was said, and the files.
-function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, setNaming, pin, setAgainst, against, news, known, opened, hit }) {
+function Moment({ project, row, other, goTo, onHistory, noteLine, readOnly, setAction, setNaming, pin, setAgainst, against, news, known, opened, hit }) {
   const key = row.id + " " + other;
   const [got, setGot] = useState(() => {
     const look = !other && prepared(`p/${project}/look`, { id: row.id });
@@ -380,6 +386,7 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
   const [tries, setTries] = useState(0);
   const [file, setFile] = useState(null); // one to show, because of a call
   const [call, setCall] = useState(null); // one to show, because of a file
+  const [spot, setSpot] = useState(null); // the line that was chosen last: { path, line }
   const busy = !got || got.key !== key;
   const error = !busy && got.error;
   // What can be otherwise than it was: now is, whenever something happened, and a row whose turn goes on.
@@ -401,15 +408,16 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
     } else get(`p/${project}/look`, { id: row.id, other }, stop.signal).then((v) => answer({ look: loads(v) }), (error) => error.name !== "AbortError" && answer({ error }));
     return () => stop.abort();
   }, [project, key, tries, stamp]);
-  useEffect(() => (setFile(null), setCall(null)), [key]);
+  useEffect(() => (setFile(null), setCall(null), setSpot(null)), [key]);
   useEffect(() => { // a search led here
     if (!hit || hit.id !== row.id || busy || !got.look) return;
     const at = got.look.files.findIndex((f) => raw(f) === hit.path);
-    if (at >= 0) setFile({ at, line: hit });
+    if (at >= 0) (setFile({ at, line: hit }), setSpot({ path: hit.path, line: hit.line }));
   }, [hit, busy]);
   const isCheckpoint = row.id !== "@" && row.id[0] !== "#";
   const look = got && got.look;
   const partOf = (part) => (part === look ? "" : "then");
+  const short = row.id.slice(0, 8), command = other ? `rewind diff ${short}` + (other === "@" ? "" : " " + other.slice(0, 8)) : `rewind show ${short}`;
   const diffOf = (id) => {
     const at = busy || !look ? -1 : look.files.findIndex((f) => (f.calls || []).includes(id));
     return at >= 0 && (() => setFile({ at }));
@@ -417,32 +425,45 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
   // They are drawn anew with another answer: until then those of the row before stay as they are.
   const files = useMemo(() => look && [look, look.then].map((part) => part && html`<${Files} key=${got.key + (part === look ? "" : " then")} files=${part.files} more=${part.more} onHistory=${onHistory} open=${part === look ? file : null}
         linesOf=${other || shared ? null : (f, signal) => get(`p/${project}/lines`, { id: row.id, path: raw(f), part: partOf(part) }, signal)} said=${(id) => setCall({ call: id })}
+        onLine=${other || part !== look ? null : (path, line) => (noteLine(row.id, path, line), setSpot({ path, line }), setFile({ at: part.files.findIndex((f) => raw(f) === path), line: { line, text: "" } }))}
         picture=${shared ? null : (f, side) => bytes(`p/${project}/raw`, { id: row.id, other, path: raw(f), part: partOf(part), side })}
         onRestore=${isCheckpoint && !readOnly && part === look ? (path) => setAction({ verb: "restore", id: row.id, paths: [path] }) : null} />`), [got, file]);
   return html`<section class="middle" aria-label="What was said"><${Talk} key=${tries} project=${project} id=${row.id} stamp=${stamp} call=${call} said=${hit && hit.id === row.id && hit.event ? hit : null} diffOf=${diffOf} rowOf=${(id) => id !== row.id && known.has(id)} goTo=${goTo} /></section>
     <${Split} name="middle" label="Width of the conversation" />
     <section class="right" aria-label="Files" aria-busy=${busy} tabindex="0">
       <div class="head"><h2><${Text} of=${title(row)} />${row.pinned && html` <span class="pin" title="pinned: gc keeps it">◆</span>`}</h2>
-        <${Facts} row=${row} />
-        ${isCheckpoint && !readOnly && html`<div class="buttons"><button class="quiet" onClick=${() => setNaming(row)}>${row.name ? "Rename…" : "Name…"}</button><button class="quiet" onClick=${pin} title="gc never removes what is pinned">${row.pinned ? "Unpin" : "Pin"}</button></div>`}
-        ${isCheckpoint && html`<div class="buttons all">
+        <${Facts} row=${row} files=${look && !busy && !other ? [look, look.then].flatMap((part) => (part ? part.files : [])) : []} />
+        ${isCheckpoint && html`<div class="buttons">
           ${!readOnly && html`<button class="go" onClick=${() => setAction({ verb: "restore", id: row.id })}>Restore…</button>`}
           ${!readOnly && row.session && html`<button title="What was done for this prompt goes; the rest stays" onClick=${() => setAction({ verb: "revert", id: row.id })}>Revert this turn…</button>`}
           ${!readOnly && row.call && html`<button title="What this call did goes; the rest stays" onClick=${() => setAction({ verb: "revert", id: row.id, call: true })}>Revert this call…</button>`}
-          ${!shared && html`<${Copy} text=${() => location.origin + address(project, { page: "", row: row.id })} title="An address that leads to this moment, as long as rewind ui runs">Copy link<//><${Copy} text=${"rewind restore " + row.id.slice(0, 8)} title=${"rewind restore " + row.id.slice(0, 8)}>Copy command<//>`}
-          ${!shared && html`<button aria-pressed=${against === "@"} onClick=${() => setAgainst(against === "@" ? "" : "@")}>Compare with now</button>`}
+          ${!shared && html`<${Copy} text=${() => location.origin + address(project, { page: "", row: row.id, ...spot })} title="The address of this row, and of the line whose number was clicked, as long as rewind ui runs">Copy link<//><${Copy} text=${command} title=${"The same at a terminal: " + command}>Copy command<//>`}
+          ${!shared && row.session && html`<${Copy} text=${() => resumes(project, row.session)} title="The command that opens this session's conversation in its agent">Copy resume<//>`}
+          ${!readOnly && html`<button class="quiet" onClick=${() => setNaming(row)}>${row.name ? "Rename…" : "Name…"}</button><button class="quiet" onClick=${pin} title="gc never removes what is pinned">${row.pinned ? "Unpin" : "Pin"}</button>`}
+          ${!shared && html`<button class="quiet" aria-pressed=${against === "@"} onClick=${() => setAgainst(against === "@" ? "" : "@")}>Compare with now</button>`}
         </div>`}</div>
       ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
-      ${look ? html`<div class=${busy ? "stale" : ""}>${(look.git || []).length > 0 && html`<ul class="git">${look.git.map((g) => html`<li><${Text} of=${g} most=${400} /></li>`)}</ul>`}<p class="what"><${Text} of=${look.title} /></p>${files[0]}${look.then && html`<h3 class="then"><${Text} of=${look.then.title} /></h3>${files[1]}`}</div>` : !error && html`<p class="wait">…</p>`}
+      ${look ? html`<div class=${busy ? "stale" : ""}>${look.head_moved && html`<p class="moved"><b>HEAD moved.</b> <${Text} of=${look.head_moved.text} />.</p>`}${(look.git || []).length > 0 && html`<ul class="git">${look.git.map((g) => html`<li><${Text} of=${g} most=${400} /></li>`)}</ul>`}<p class="what"><${Text} of=${look.title} /></p>${files[0]}${look.then && html`<h3 class="then"><${Text} of=${look.then.title} /></h3>${files[1]}`}</div>` : !error && html`<p class="wait">…</p>`}
     </section>`;
 }
 
-// Facts is one line: whose a row is, when it was, and its name.
-function Facts({ row }) {
+// Facts is one line: whose a row is, when it was, its id, and how much it changed.
+function Facts({ row, files }) {
   const calm = useCalm();
   const of = [row.agent, row.session && "session " + row.session.slice(0, 8)].filter(Boolean).join(", ");
-  return html`<p class="facts-line">${of && html`<span><${Text} of=${of} /></span>`}${row.id !== "@" && calm && html`<time datetime=${new Date(row.ms).toISOString()}>${when(row.ms)}</time>`}${/^[k-z]/.test(row.id) && html`<code title=${row.id}>${row.id.slice(0, 8)}</code>`}<span><${Both} of=${row} /></span></p>`;
+  const lines = (what) => files.reduce((n, f) => n + f[what], 0);
+  return html`<p class="facts-line">${of && html`<span><${Hue} of=${row.session} /><${Text} of=${of} /></span>`}${row.id !== "@" && calm && html`<time datetime=${new Date(row.ms).toISOString()}>${when(row.ms)}</time>`}${/^[k-z]/.test(row.id) && html`<code title=${row.id}>${row.id.slice(0, 8)}</code>`}${files.length > 0 && html`<span>${count(files.length, "file", "files")} <span class="plus">+${lines("added")}</span> <span class="minus">−${lines("deleted")}</span></span>`}${!files.length && html`<span><${Both} of=${row} /></span>`}</p>`;
 }
+
+// resumes gives the command that opens a session's conversation.
+async function resumes(project, session) {
+  const found = (await get(`p/${project}/sessions`)).sessions.find((s) => s.id === session);
+  if (!found?.resume) throw Object.assign(new Error(), { told: "The agent's file is gone" });
+  return found.resume;
+}
+
+// hitOf is the line of a row that an address names.
+const hitOf = (place) => (place.row && place.path ? { id: place.row, path: place.path, line: place.line, text: "" } : null);
 
 const projectOf = (location) => /^\/p\/([0-9a-f]{32})(?:\/|$)/.exec(location.pathname)?.[1];
 

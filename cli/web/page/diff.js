@@ -5,7 +5,11 @@ import { colours } from "./colour.js";
 import { Pictures, pictured } from "./parts.js";
 
 const MOST = 600; // lines that are drawn before somebody asks for more
+const CHUNK = 200; // lines that are drawn together, once they are near what is seen
+const LINE = 18; // px of a line that was not drawn yet
 const LONGEST = 2000; // characters of one line
+const WORDS = 20000; // pairs of words of two lines that are compared at most
+const ALIKE = 0.3; // of the longer line: what two lines have in common, so that their words are compared
 
 // parse reads a patch in git's format into hunks of lines with their numbers.
 export function parse(patch) {
@@ -49,30 +53,83 @@ function turned(hunks) {
 const HEADS = { "new file mode": "deleted file mode", "deleted file mode": "new file mode", "old mode": "new mode", "new mode": "old mode" };
 const turnedHead = (head) => head.map((line) => line.replace(/^(new file mode|deleted file mode|old mode|new mode)\b/, (h) => HEADS[h])).sort((a, b) => a.startsWith("new mode") - b.startsWith("new mode"));
 
-// Patch shows the lines of a file. file.reversed: the other way round; file.whose: runs of lines, with who brought them;
-// at: a line to show, { line, text }, another object for each time.
-export function Patch({ file, at }) {
+// paired lets each line that replaces another one know it.
+function paired(hunks) {
+  for (const { lines } of hunks)
+    for (let i = 0, mid, end; i < lines.length; i = Math.max(end, i + 1)) {
+      for (mid = i; lines[mid]?.sign === "-"; ) mid++;
+      for (end = mid; lines[end]?.sign === "+"; ) end++;
+      for (let k = 0; i + k < mid && mid + k < end; k++) (lines[i + k].other = lines[mid + k]), (lines[mid + k].other = lines[i + k]);
+    }
+  return hunks;
+}
+
+// words gives which pieces of a line, as [from, to], are not in the line that it replaces, or that replaces it.
+function words(line) {
+  if (!line.other || line.words) return line.words;
+  const a = line.sign === "-" ? line : line.other, b = a.other;
+  a.words = b.words = [];
+  if (a.text.length > LONGEST || b.text.length > LONGEST) return [];
+  const x = a.text.match(/\w+|\s+|[^\w\s]/gu) || [], y = b.text.match(/\w+|\s+|[^\w\s]/gu) || [], wide = y.length + 1;
+  if (x.length * y.length > WORDS) return [];
+  const same = new Uint16Array((x.length + 1) * wide); // the longest common part of what follows
+  for (let i = x.length - 1; i >= 0; i--) for (let j = y.length - 1; j >= 0; j--) same[i * wide + j] = x[i] === y[j] ? same[(i + 1) * wide + j + 1] + 1 : Math.max(same[(i + 1) * wide + j], same[i * wide + j + 1]);
+  const out = [[], []], at = [0, 0];
+  let common = 0;
+  const differs = (side, token) => {
+    const last = out[side][out[side].length - 1], end = at[side] + token.length;
+    last && last[1] === at[side] ? (last[1] = end) : out[side].push([at[side], end]);
+    at[side] = end;
+  };
+  for (let i = 0, j = 0; i < x.length || j < y.length; ) {
+    if (i < x.length && j < y.length && x[i] === y[j]) (common += x[i].trim().length), (at[0] += x[i++].length), (at[1] += y[j++].length);
+    else if (j >= y.length || (i < x.length && same[(i + 1) * wide + j] >= same[i * wide + j + 1])) differs(0, x[i++]);
+    else differs(1, y[j++]);
+  }
+  if (common >= ALIKE * Math.max(a.text.trim().length, b.text.trim().length)) [a.words, b.words] = out;
+  return line.words;
+}
+
+// useWide tells whether lines have their place beside each other.
+function useWide() {
+  const [wide, setWide] = useState(() => matchMedia("(min-width: 1600px)").matches);
+  useEffect(() => {
+    const asked = matchMedia("(min-width: 1600px)"), now = () => setWide(asked.matches);
+    asked.addEventListener("change", now);
+    return () => asked.removeEventListener("change", now);
+  }, []);
+  return wide;
+}
+
+// Patch shows the lines of a file: beside those that they replace, where there is room. file.reversed: the other way round;
+// file.whose: runs of lines, with who brought them; at: a line to show, { line, text }, another object for each time.
+// onLine(n) is told which line's number was clicked.
+export function Patch({ file, at, narrow, onLine }) {
   const [all, setAll] = useState(false);
   const [ranges, setRanges] = useState(null);
   const table = useRef();
-  const { head, hunks } = useMemo(() => {
-    const p = parse(file.patch || "");
-    return file.reversed ? { head: turnedHead(p.head), hunks: turned(p.hunks) } : p;
+  const wide = useWide();
+  const { head, hunks, lines } = useMemo(() => {
+    const p = parse(file.patch || ""), hunks = paired(file.reversed ? turned(p.hunks) : p.hunks);
+    return { head: file.reversed ? turnedHead(p.head) : p.head, hunks, lines: hunks.flatMap((k) => k.lines) };
   }, [file.patch, file.reversed]);
+  const target = useMemo(() => {
+    if (!at) return -1;
+    const find = (is) => lines.findIndex((l) => l.text.includes(at.text) && is(l));
+    return [(l) => l.b === at.line, (l) => at.text && l.sign === "+", () => at.text].map(find).find((i) => i >= 0) ?? -1;
+  }, [at, lines]);
   useEffect(() => {
-    if (!at || !table.current) return;
-    const rows = [...table.current.querySelectorAll("tr[data-b]")];
-    const has = (tr) => tr.querySelector(".code").textContent.includes(at.text);
-    const found = rows.find((tr) => +tr.dataset.b === at.line && has(tr)) || rows.find((tr) => tr.className.startsWith("in") && has(tr)) || rows.find(has);
-    if (!found) return void (all || setAll(true));
+    if (target < 0) return;
+    if (target >= MOST && !all) return setAll(true);
+    const found = table.current?.querySelector(`[data-i="${target}"]`);
+    if (!found) return;
     found.scrollIntoView({ block: "center" });
     flash(found);
-  }, [at, all, file.patch]);
-  const total = hunks.reduce((n, k) => n + k.lines.length, 0);
+  }, [at, target, all]);
   useEffect(() => {
     let live = true;
     setRanges(null);
-    if (file.patch && file.patch.length < 200000) colours(file.path, hunks.flatMap((k) => k.lines.map((l) => l.text))).then((r) => live && setRanges(r));
+    if (file.patch && file.patch.length < 200000) colours(file.path, lines.map((l) => l.text)).then((r) => live && setRanges(r));
     return () => (live = false);
   }, [file.patch, file.path]);
   if (file.hidden) return html`<p class="note">Precious: its lines are not shown here.</p>`;
@@ -82,42 +139,93 @@ export function Patch({ file, at }) {
   if (file.left) return html`<p class="note">${file.failed ? html`<${Text} of=${file.failed} />. ` : "Long: "}<button onClick=${file.load}>${file.failed ? "try again" : "show it"}</button></p>`;
   if (file.cut && !hunks.length) return html`<p class="note">Too long to be shown here: its lines were left out.</p>`;
   if (!hunks.length) return html`<p class="note">${head.length ? html`<${Text} of=${head.join(", ")} />` : "No lines differ."}</p>`;
-  let shown = 0, begun = 0;
-  const whose = (l) => l.sign === "+" && (file.whose || []).find((r) => l.b >= r.line && l.b < r.line + r.count);
-  let said = ""; // who, of the line before
-  return html`<table class="patch" ref=${table}><caption class="hidden">Changes of ${plainPath(file)}</caption>
-    ${head.length > 0 && html`<tbody><tr class="hunk"><td colspan="4"><${Text} of=${head.join(", ")} /></td></tr></tbody>`}
-    ${hunks.map((k) => {
-      if (!all && shown >= MOST) return null;
-      const from = begun;
-      begun += k.lines.length;
-      const lines = all ? k.lines : k.lines.slice(0, MOST - shown);
-      shown += lines.length;
-      return html`<tbody>
-        <tr class="hunk"><td colspan="4"><${Text} of=${k.head} /></td></tr>
-        ${lines.map((l, i) => {
-          const w = whose(l);
-          const text = w && !(w.own && w.sure) ? (w.own ? w.who : w.who || "not known whose") : "";
-          const tell = text !== "" && text !== said;
-          said = text;
-          return html`<tr class=${(l.sign === "+" ? "in" : l.sign === "-" ? "out" : "") + (text ? (w.own ? " maybe" : " other") : "")} title=${text || undefined} data-b=${l.b || undefined}>
-          <td class="no">${l.a}</td><td class="no">${l.b}</td><td class="sign">${l.sign === "\\" ? "" : l.sign}</td>
-          <td class="code">${tell && html`<span class="whose">${w.own ? "perhaps not this row's: " : ""}<${Text} of=${text} most=${120} /></span>`}<${Line} text=${l.text} marks=${ranges && ranges[from + i]} /></td></tr>`;
-        })}
-      </tbody>`;
-    })}</table>
+  const beside = wide && !narrow && lines.some((l) => l.sign === "-") && lines.some((l) => l.sign === "+");
+  const whose = (l) => l && l.sign === "+" && (file.whose || []).find((r) => l.b >= r.line && l.b < r.line + r.count);
+  const author = (w) => (w && !(w.own && w.sure) ? (w.own ? w.who : w.who || "not known whose") : "");
+  const code = (i) => {
+    const l = lines[i], w = whose(l), text = author(w);
+    return html`${text && text !== author(whose(lines[i - 1])) && html`<span class="whose">${w.own ? "the author is uncertain: " : ""}<${Text} of=${text} most=${120} /></span>`}<${Line} text=${l.text} marks=${ranges && ranges[i]} words=${words(l)} />`;
+  };
+  const cls = (l) => ({ "+": "in", "-": "out" }[l?.sign] || "");
+  const other = (i) => {
+    const text = author(whose(lines[i]));
+    return { class: text ? (whose(lines[i]).own ? " maybe" : " other") : "", title: text || undefined };
+  };
+  const row = (i) => {
+    const l = lines[i], its = other(i);
+    return html`<tr class=${cls(l) + its.class} title=${its.title} data-i=${i}><td class="no">${l.a}</td><td class="no">${l.b}</td><td class="sign">${l.sign === "\\" ? "" : l.sign}</td><td class="code">${code(i)}</td></tr>`;
+  };
+  const both = (i, j) => {
+    const left = i === undefined ? null : lines[i], right = j === undefined ? null : lines[j], its = right ? other(j) : {};
+    return html`<tr class=${its.class} title=${its.title} data-i=${j ?? i}><td class=${"no " + (left && cls(left))}>${left && left.a}</td><td class=${"code " + (left && cls(left))}>${left && code(i)}</td><td class=${"no " + (right && cls(right))}>${right && right.b}</td><td class=${"code " + (right && cls(right))}>${right && code(j)}</td></tr>`;
+  };
+  // rowsOf draws the lines from to.
+  const rowsOf = (from, to) => {
+    const out = [];
+    for (let i = from; i < to; i++) {
+      if (!beside) out.push(row(i));
+      else if (!cls(lines[i])) out.push(both(i, i));
+      else {
+        let mid = i, end;
+        while (mid < to && lines[mid].sign === "-") mid++;
+        for (end = mid; end < to && lines[end].sign === "+"; ) end++;
+        for (let k = 0; i + k < mid || mid + k < end; k++) out.push(both(i + k < mid ? i + k : undefined, mid + k < end ? mid + k : undefined));
+        i = end - 1;
+      }
+    }
+    return out;
+  };
+  const parts = [];
+  let begun = 0;
+  for (const k of hunks) {
+    const end = Math.min(begun + k.lines.length, all ? Infinity : MOST);
+    for (let from = begun; from < end; from += all ? CHUNK : MOST) {
+      const to = Math.min(end, from + (all ? CHUNK : MOST)), first = from === begun;
+      const draw = () => html`${first && html`<tr class="hunk"><td colspan="4"><${Text} of=${k.head} /></td></tr>`}${rowsOf(from, to)}`;
+      parts.push(all ? html`<${Chunk} key=${from} lines=${to - from} draw=${draw} wanted=${target >= from && target < to} />` : html`<tbody>${draw()}</tbody>`);
+    }
+    begun += k.lines.length;
+  }
+  const number = (e) => {
+    const l = e.target.matches(".no") && lines[e.target.parentElement.dataset.i];
+    if (l && l.b) onLine(l.b);
+  };
+  return html`<table class=${"patch" + (beside ? " beside" : "") + (onLine ? " numbered" : "")} ref=${table} onClick=${onLine && number}><caption class="hidden">Changes of ${plainPath(file)}</caption>
+    ${beside && html`<colgroup><col class="numbers" /><col /><col class="numbers" /><col /></colgroup>`}
+    ${head.length > 0 && html`<tbody><tr class="hunk"><td colspan="4"><${Text} of=${head.join(", ")} /></td></tr></tbody>`}${parts}</table>
     ${file.cut && html`<p class="note">Too long to be shown here: what follows was left out.</p>`}
-    ${!all && total > MOST && html`<p class="note"><button onClick=${() => setAll(true)}>Show all ${total.toLocaleString()} lines</button></p>`}`;
+    ${!all && lines.length > MOST && html`<p class="note"><button onClick=${() => setAll(true)}>Show all ${lines.length.toLocaleString()} lines</button></p>`}`;
 }
 
-// Line is a line of code; marks are [length, class] from its beginning.
-export function Line({ text, marks }) {
-  if (!marks || text.length > LONGEST) return html`<${Text} of=${text} most=${LONGEST} />`;
-  let at = 0;
-  return marks.map(([n, cls]) => {
-    const piece = text.slice(at, (at += n));
-    return cls ? html`<span class=${"c-" + cls}><${Text} of=${piece} /></span>` : html`<${Text} of=${piece} />`;
-  });
+// Chunk is some lines of many, which are drawn while they are near what is seen.
+function Chunk({ lines, draw, wanted }) {
+  const [near, setNear] = useState(false);
+  const ref = useRef(), high = useRef(lines * LINE);
+  useEffect(() => {
+    const watch = new IntersectionObserver(([e]) => {
+      if (!e.isIntersecting && near) high.current = e.boundingClientRect.height;
+      setNear(e.isIntersecting);
+    }, { root: ref.current.closest(".right, .two > *, .screen, .sheet"), rootMargin: "1500px" });
+    watch.observe(ref.current);
+    return () => watch.disconnect();
+  }, [near]);
+  return html`<tbody ref=${ref}>${near || wanted ? draw() : html`<tr><td colspan="4" style=${{ height: high.current + "px" }} /></tr>`}</tbody>`;
+}
+
+// Line is a line of code; marks are [length, class] from its beginning, words are [from, to].
+export function Line({ text, marks, words }) {
+  if ((!marks && !words?.length) || text.length > LONGEST) return html`<${Text} of=${text} most=${LONGEST} />`;
+  const out = [];
+  let at = 0, w = 0;
+  for (const [n, cls] of marks || [[text.length, ""]])
+    for (const end = at + n; at < end; ) {
+      while (words && w < words.length && words[w][1] <= at) w++;
+      const next = words && words[w], within = next && next[0] <= at, from = at;
+      at = Math.min(end, next ? next[within ? 1 : 0] : end);
+      const piece = html`<${Text} of=${text.slice(from, at)} />`;
+      out.push(cls || within ? html`<span class=${(cls ? "c-" + cls : "") + (within ? " word" : "")}>${piece}</span>` : piece);
+    }
+  return out;
 }
 
 const LISTED = 300; // files that are listed before somebody asks for more
@@ -146,7 +254,7 @@ export function loadable(look, ask, drawn) {
 
 // Files are the files of a look, folded where they are many. open is one that is shown: { at }, another object for
 // each time. said(call) goes to the call that changed a file.
-export function Files({ files, more, onHistory, onRestore, open, said, linesOf, picture }) {
+export function Files({ files, more, onHistory, onRestore, open, said, linesOf, picture, onLine }) {
   const [listed, setListed] = useState(LISTED);
   const ref = useRef();
   useEffect(() => {
@@ -160,14 +268,14 @@ export function Files({ files, more, onHistory, onRestore, open, said, linesOf, 
   }, [open, listed]);
   if (!files.length) return html`<p class="note">No files differ.</p>`;
   return html`<div class="files" ref=${ref}>
-    ${files.slice(0, listed).map((f, i) => html`<${File} key=${raw(f)} f=${f} at=${i} begin=${files.length <= FEW} onHistory=${onHistory} onRestore=${onRestore} said=${said} linesOf=${linesOf} picture=${picture} line=${open && open.at === i ? open.line : null} />`)}
+    ${files.slice(0, listed).map((f, i) => html`<${File} key=${raw(f)} f=${f} at=${i} begin=${files.length <= FEW} onHistory=${onHistory} onRestore=${onRestore} said=${said} linesOf=${linesOf} picture=${picture} onLine=${onLine} line=${open && open.at === i ? open.line : null} />`)}
     ${files.length > listed && html`<p class="note"><button onClick=${() => setListed(files.length)}>List all ${files.length.toLocaleString()} files</button></p>`}
     ${more && files.length <= listed && html`<p class="note">…and more files.</p>`}
   </div>`;
 }
 
 // File is one of them. Its lines are drawn once it is open.
-function File({ f, at, begin, onHistory, onRestore, said, linesOf, picture, line }) {
+function File({ f, at, begin, onHistory, onRestore, said, linesOf, picture, onLine, line }) {
   const [open, setOpen] = useState(begin);
   const [whose, setWhose] = useState(f.whose || null);
   useEffect(() => setWhose(f.whose || null), [f.patch, f.mixed]); // what is known of other lines does not hold for these
@@ -186,7 +294,7 @@ function File({ f, at, begin, onHistory, onRestore, said, linesOf, picture, line
         ${(f.added > 0 || f.deleted > 0) && html`<span class="changes"><span class="plus">+${f.added}</span> <span class="minus">−${f.deleted}</span></span>`}
       </summary>
       ${open && f.by && html`<p class="by">by <${Text} of=${f.by} most=${200} />${said && (f.calls || []).length > 0 && html` <button class="link" title="The call that changed it, in the conversation" onClick=${() => said(f.calls[0])}>where it was said</button>`}</p>`}
-      ${open && f.binary && picture && pictured(f.path) ? html`<${Pictures} key=${f.patch} path=${f.path} status=${f.status} of=${(side) => picture(f, side)} />` : open && html`<${Patch} file=${whose ? { ...f, whose } : f} at=${line} />`}
+      ${open && f.binary && picture && pictured(f.path) ? html`<${Pictures} key=${f.patch} path=${f.path} status=${f.status} of=${(side) => picture(f, side)} />` : open && html`<${Patch} file=${whose ? { ...f, whose } : f} at=${line} onLine=${onLine && ((n) => onLine(raw(f), n))} />`}
     </details><span class="file-links">${onHistory && html`<button class="link" title=${"Versions of " + plainPath(f)} onClick=${() => onHistory(raw(f))}>versions</button>`}
       ${onRestore && html`<button class="link" title=${"Plan to restore only " + plainPath(f)} onClick=${() => onRestore(raw(f))}>restore…</button>`}</span></div>`;
 }

@@ -36,14 +36,14 @@ export function Hunt({ rows, row, hunt, set, goTo, setAction }) {
   const restore = html`<button disabled=${!testable || row.id === "@"} onClick=${() => setAction({ verb: "restore", id: row.id, half: "code" })}>Restore its files…</button>`;
   const found = left && !left.length && rows[good];
   const back = html`<button class=${found ? "go" : ""} onClick=${() => setAction({ verb: "restore", id: hunt.home, half: "code" })}>Back to where you began…</button>`;
-  return html`<section class="hunt" aria-label="Find what broke it">
-    <p role="status">${turned ? html`It was good at ${name(rows[good])}, which is not older than where it is bad: mark another row.` : found ? html`It broke in ${name(found)}: what it did stands beside.` : left
+  return html`<section class="hunt" aria-label="Find the turn that broke it">
+    <p role="status">${turned ? html`It was good at ${name(rows[good])}, which is not older than where it is bad: mark another row.` : found ? html`It broke in ${name(found)}: the files beside are what it changed.` : left
       ? html`${left.length === 1 ? "One row is" : left.length + " rows are"} between: restore the files of the chosen one, test, and say what you found.` : html`Choose a row where it was still good${good >= 0 ? html` (${name(rows[good])})` : ""}, and one where it is bad${bad >= 0 ? html` (${name(rows[bad])})` : ", as now"}. A row stands for what was before it.`}</p>
     ${found && hunt.home && html`<p class="note">The files are those of your last try: go back to where you began first, and only that turn goes.</p>`}
     <div class="buttons">${found && hunt.home && back}
       ${found ? html`<button class=${hunt.home ? "" : "go"} onClick=${() => (goTo(found.id), setAction({ verb: "revert", id: found.id }))}>Revert this turn…</button>`
       : html`${restore}<button disabled=${!testable || known} onClick=${() => mark("good")}>It is good here</button><button disabled=${!testable || known} onClick=${() => mark("bad")}>It is bad here</button>`}
       ${!found && hunt.home && back}
-      <button class="link" onClick=${() => set(null)}>end</button></div>
+      <button class="link" onClick=${() => set(null)}>Stop the search</button></div>
   </section>`;
 }

@@ -9,7 +9,7 @@ export function Copy({ text, title, children }) {
     const soon = setTimeout(() => setDone(""), 2000);
     return () => clearTimeout(soon);
   }, [done]);
-  const copy = () => Promise.resolve().then(() => navigator.clipboard.writeText(typeof text === "function" ? text() : text)).then(() => setDone("Copied"), () => setDone("The browser does not allow it"));
+  const copy = () => Promise.resolve().then(() => (typeof text === "function" ? text() : text)).then((t) => navigator.clipboard.writeText(t)).then(() => setDone("Copied"), (e) => setDone(e.told || "The browser does not allow it"));
   return html`<button class="quiet" title=${title} onClick=${copy}><span role="status">${done || children}</span></button>`;
 }
 

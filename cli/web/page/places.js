@@ -4,6 +4,7 @@ import { get, keep, shared, stream } from "./api.js";
 import { Text, Path, age, size, count, plain, raw } from "./text.js";
 import { Patch } from "./diff.js";
 import { usePaths, Paths } from "./files.js";
+import { Copy } from "./parts.js";
 
 // useAnswer asks; what it knew stays while it asks again because of news.
 function useAnswer(path, args, news) {
@@ -21,17 +22,18 @@ const Wait = ({ v }) => (v.error ? html`<p class="warn" role="alert"><${Text} of
 
 const kindWords = { changed: "changed", created: "created", deleted: "deleted", renamed: "renamed", mode: "mode changed", kind: "became another kind", "not-captured": "not captured" };
 
-export function FilePage({ project, path, at: place, news, goTo, restore }) {
+export function FilePage({ project, path, at: place, news, goTo, restore, set }) {
   const v = useAnswer(`p/${project}/history`, { path }, news);
   const [id, setID] = useState(place.version || null); // of the version that is shown; null: the newest
-  const [line, setLine] = useState(place.text ? { line: place.line, text: place.text } : null); // that is shown
+  const [line, setLine] = useState(place.line ? { line: place.line, text: place.text } : null); // that is shown
   const [error, setError] = useState(null);
   const box = useRef();
   if (!v.answer) return html`<${Wait} v=${v} />`;
   const list = v.answer.versions;
   const at = Math.max(0, list.findIndex((w) => w.id === id));
   const one = list[at];
-  const choose = (id) => (setID(id), setLine(null));
+  const choose = (id, line) => (setID(id), setLine(line ? { line, text: "" } : null), set(id, line));
+  const named = one && one.path;
   const copy = () => {
     setError(null);
     keep(`p/${project}/raw`, { id: one.id, path: one.path === v.answer.path ? raw(v.answer) : one.path }, plain(one.path.split("/").pop())).catch(setError);
@@ -56,9 +58,10 @@ export function FilePage({ project, path, at: place, news, goTo, restore }) {
     </ol>
     <div class="version">${one && html`<div class="buttons">${one.id !== "@" && html`<button onClick=${() => goTo(one.by ? one.by.id : one.id)}>Show in the timeline</button>`}
         ${restore && one.id !== "@" && one.kind !== "deleted" && html`<button class="go" onClick=${() => restore(one.id)}>Restore this version…</button>`}
-        ${!shared && one.id !== "@" && one.kind !== "deleted" && html`<button onClick=${copy}>Keep a copy…</button>`}</div>
+        ${!shared && one.id !== "@" && one.kind !== "deleted" && html`<button onClick=${copy}>Keep a copy…</button>`}
+        ${!shared && html`<${Copy} text=${() => location.href} title="The address of this version, and of the line whose number was clicked, as long as rewind ui runs">Copy link<//>${!path.startsWith("//") && /^[\w./-]+$/.test(named) && html`<${Copy} text=${"rewind history -p " + named} title=${"The same at a terminal: rewind history -p " + named}>Copy command<//>`}`}</div>
       ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
-      <${Patch} file=${{ path: one.path, patch: one.patch, binary: one.binary, hidden: one.hidden }} at=${line} />`}</div></div>`;
+      <${Patch} file=${{ path: one.path, patch: one.patch, binary: one.binary, hidden: one.hidden }} at=${line} onLine=${(n) => choose(one.id, n)} />`}</div></div>`;
 }
 
 // turnOf is the row that a revert is about: its argument is the beginning of an id.

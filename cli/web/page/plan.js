@@ -2,13 +2,15 @@
 import { html, useState, useEffect, useRef } from "./html.js";
 import { SILENT, get, post } from "./api.js";
 import { Patch } from "./diff.js";
-import { Text, Path, count, raw } from "./text.js";
+import { Hue } from "./timeline.js";
+import { Text, Path, count, number, raw } from "./text.js";
 import { turned, joined, sent } from "./picks.js";
 
 const MOST = 1000; // paths of a kind that are shown
 const SOON = 500; // ms in which nobody has read a plan that came by itself: the click was meant for the one before
 const LONG = 1000; // ms that it may be done in without a word
 const words = { delete: "delete", replace: "replace", mode: "change the mode of", create: "create" }; // nothing is done yet
+const sums = { delete: "to delete", replace: "to replace", mode: "to change the mode of", create: "to create" };
 
 // paths counts files as the server does: without directories that are created or deleted.
 const paths = (files) => files.filter((f) => !f.directory).length;
@@ -101,8 +103,10 @@ export function Plan({ project, action, close, done, left, change }) {
   // What differs between the target and now is what a restore changes; of a turn, what it did.
   const lines = plan && plan.target ? { id: plan.target, other: "@" } : action.verb === "revert" && action.id ? { id: action.id } : null;
   const groups = ["delete", "replace", "mode", "create"].map((a) => [a, list.filter((f) => f.action === a)]).filter(([, l]) => l.length);
-  return html`<dialog class="plan" ref=${box} aria-labelledby="plan-title" onClose=${close}>
+  const counts = ["replace", "mode", "create", "delete"].map((a) => [a, plan ? paths(plan.files.filter((f) => f.action === a)) : 0]).filter(([, n]) => n);
+  return html`<dialog class="plan sheet" ref=${box} aria-labelledby="plan-title" onClose=${close}>
     <h2 id="plan-title">${plan ? html`<${Text} of=${plan.title} />` : label(action)}</h2>
+    ${plan && (counts.length > 0 || plan.talk) && html`<p class="sum">${counts.map(([a, n]) => html`<span class=${"act-" + a}>${number(n)} ${sums[a]}</span>`)}${plan.talk && html`<span>conversation ${plan.talk}</span>`}</p>`}
     ${action.verb === "restore" && !(action.paths || []).length && !picked && html`<div class="halves" role="radiogroup" aria-label="What is restored">
       ${[["both", "Files and conversation"], ["code", "Files"], ["talk", "Conversation"]].map(([v, label]) => html`<label><input type="radio" name="half" value=${v} disabled=${busy} checked=${half === v} onChange=${() => other(() => setHalf(v))} /> ${label}</label>`)}
     </div>`}
@@ -112,14 +116,15 @@ export function Plan({ project, action, close, done, left, change }) {
     </div>`}
     ${plan && plan.changed && html`<p class="warn" role="alert"><${Text} of=${plan.changed} /></p>`}
     ${[failed, error].filter((e, i, both) => e && !(i && both[0] && both[0].message === e.message)).map((e) => html`<p class="warn" role="alert"><${Text} of=${e.message} />${e.hint && html`<br /><${Text} of=${e.hint} />`}</p>`)}
-    ${plan && (plan.others || []).length > 0 && html`<div class="warn others"><ul>${plan.others.map((o) => html`<li><${Text} of=${o} /></li>`)}</ul>
+    ${plan && (plan.undoes || []).length > 0 && html`<section class="affected"><h3><${Hue} of=${plan.session} />Undoes of this session</h3><ul>${plan.undoes.map((p) => html`<li><${Text} of=${p} /></li>`)}</ul></section>`}
+    ${plan && plan.others.length > 0 && html`<div class="others">${plan.others.map((o) => html`<section class="affected other"><h3><${Hue} of=${o.session} /><${Text} of=${o.text} /></h3>${o.turns && html`<ul>${o.turns.map((t) => html`<li><${Text} of=${t} /></li>`)}</ul>`}</section>`)}
       ${plan.instead && html`<button disabled=${busy} onClick=${() => change(plan.instead)}>Keep it: revert only this session's last ${plan.instead.turns === 1 ? "turn" : plan.instead.turns + " turns"}…</button>`}
       ${(plan.alone || []).map((o) => html`<p><button disabled=${busy} onClick=${() => change(o.action)}>Revert only <${Text} of=${o.who} />: its last ${o.action.turns === 1 ? "turn" : o.action.turns + " turns"}…</button></p>`)}</div>`}
-    ${plan && html`<ul class="facts">${plan.facts.map((f) => html`<li><${Text} of=${f} /></li>`)}</ul>`}
+    ${plan && html`<ul class="facts">${plan.facts.filter((f) => !(counts.length && f.startsWith("Files: "))).map((f) => html`<li><${Text} of=${f} /></li>`)}</ul>`}
     ${groups.map(([a, of]) => html`<details open=${of.length <= 12}><summary>${words[a]} ${paths(of) || ""}${paths(of) < of.length && html` <span class="note">${paths(of) > 0 && "with "}${directories(of)}</span>`}</summary><ul class=${choosing ? "paths choose" : "paths"}>${of.slice(0, MOST).map((f) => html`<li class=${"act-" + a} key=${raw(f)}>
       ${choosing ? html`<label><input type="checkbox" disabled=${busy} checked=${ticked(raw(f))} onChange=${() => toggle(raw(f))} /> <span class="path"><${Path} of=${f} /></span></label>` : html`<span class="path"><${Path} of=${f} /></span>`}${lines && html`<${Lines} project=${project} f=${f} of=${lines} plan=${plan && plan.id} begin=${list.length <= FEW} />`}</li>`)}</ul>
       ${of.length > MOST && html`<p class="note">…and ${(of.length - MOST).toLocaleString()} more.</p>`}</details>`)}
-    ${plan && plan.notes.map((n) => html`<p class="note"><${Text} of=${n} /></p>`)}
+    ${plan && plan.notes.map((n, i) => html`<p class=${i ? "note" : "good"}><${Text} of=${n} /></p>`)}
     ${!plan && !error && !failed && html`<p class="wait">${picked && !picked.size ? "No path is chosen." : "…"}</p>`}
     ${busy && long && html`<p class="wait" role="status">It is being done; who leaves is told how it ended.</p>`}
     <div class="buttons">${choosing && picked && html`<button class="link" disabled=${busy} onClick=${() => pick(null)}>all paths</button>`}${choosing && !(picked && !picked.size) && html`<button class="link" disabled=${busy} onClick=${() => pick(new Set())}>no path</button>`}<button onClick=${() => box.current.close()}>Cancel</button>
@@ -140,7 +145,7 @@ function Lines({ project, f, of, plan, begin }) {
     return () => stop.abort();
   }, [project, open, plan, of.id, of.other, raw(f)]); // a new plan is about other lines
   return html`<details class="lines" open=${begin} onToggle=${(e) => setOpen(e.target.open)}><summary>${of.other ? "lines" : "lines, as they were written; what others wrote since stays"}</summary>
-    ${open && (!file ? html`<p class="wait">…</p>` : file.failed ? html`<p class="note"><${Text} of=${file.failed} />.</p>` : html`<${Patch} file=${file} />`)}</details>`;
+    ${open && (!file ? html`<p class="wait">…</p>` : file.failed ? html`<p class="note"><${Text} of=${file.failed} />.</p>` : html`<${Patch} file=${file} narrow=${true} />`)}</details>`;
 }
 
 const label = (action, plan) => {

@@ -5,6 +5,7 @@ import { flash, lead } from "./diff.js";
 import { Text, age, plain } from "./text.js";
 
 const TRIES = 5; // earlier pages that are read in search of a call
+const MARKED = 400; // marks of code in a message, above which it is shown without
 const SAID = 40; // and of a message, of which it is known how far back it stands
 
 // Talk is what was said up to the end of a row. call is one to be shown: { call, n }, n another for each time.
@@ -49,6 +50,7 @@ export function Talk({ project, id, stamp, call, said, diffOf, rowOf, goTo }) {
     if (at && w.said) {
       wanted.current = null;
       at.querySelectorAll("details").forEach((d) => (d.open = true));
+      if (at.closest("details")) at.closest("details").open = true;
       at.scrollIntoView({ block: "center" });
       lead(at);
       flash(at);
@@ -68,28 +70,41 @@ export function Talk({ project, id, stamp, call, said, diffOf, rowOf, goTo }) {
   if (!talk) return html`<p class="wait">…</p>`;
   const stale = talk.id !== id;
   if (!talk.messages.length) return html`<p class="note" aria-busy=${stale}>No conversation is held here.</p>`;
+  const answers = new Map(talk.messages.flatMap((m) => m.parts.filter((p) => p.kind === "answer" && p.call).map((p) => [p.call, { ...p, event: m.event }])));
+  const calls = new Set(talk.messages.flatMap((m) => m.parts.filter((p) => p.kind === "call").map((p) => p.call)));
+  const shown = (m) => m.parts.filter((p) => !(p.kind === "answer" && calls.has(p.call))); // with its call
   return html`<div class=${stale ? "talk stale" : "talk"} tabindex="0" role="region" aria-label="Conversation" aria-busy=${stale} ref=${box}>
     ${lost && html`<p class="note" role="status">${lost}</p>`}
     ${talk.earlier && html`<p class="note"><button onClick=${earlier}>Earlier</button></p>`}
-    ${talk.messages.map((m, i) => html`${m.since && !(talk.messages[i - 1] || {}).since && html`<p class="note since" key="since">since then; no checkpoint has it yet</p>`}<article key=${m.at} data-event=${m.event || undefined} tabindex=${said && said.event === m.event ? -1 : undefined} class=${"said" + (m.prompt ? " person" : "") + (m.here ? " here" : "")}>
-      ${m.parts.map((p) => html`<${Part} p=${p} prompt=${m.prompt} time=${m.time} diffOf=${diffOf} rowOf=${rowOf} goTo=${goTo} />`)}
+    ${talk.messages.map((m, i) => html`${m.since && !(talk.messages[i - 1] || {}).since && html`<p class="note since" key="since">since then; no checkpoint has it yet</p>`}${(shown(m).length > 0 || m.cut) && html`<article key=${m.at} data-event=${m.event || undefined} tabindex=${said && said.event === m.event ? -1 : undefined} class=${"said" + (m.prompt ? " person" : "") + (m.here ? " here" : "")}>
+      ${shown(m).map((p) => html`<${Part} p=${p} answer=${p.kind === "call" ? answers.get(p.call) : null} prompt=${m.prompt} time=${m.time} diffOf=${diffOf} rowOf=${rowOf} goTo=${goTo} />`)}
       ${m.cut && html`<p class="note">A text was longer; rewind cat --transcript has all of it.</p>`}
-    </article>`)}
+    </article>`}`)}
     ${talk.partial && html`<p class="note since">More was said since then: the agent's own file has it.</p>`}
   </div>`;
 }
 
-function Part({ p, prompt, time, diffOf, rowOf, goTo }) {
+// Words is a message: what stands between marks of code is shown as code, and all of it as text.
+function Words({ of }) {
+  const parts = of.split(/^```[^\n]*\n?/m), code = (text) => text.split(/`([^`\n]+)`/);
+  if (parts.length > MARKED || of.split("`").length > MARKED) return html`<p><${Text} of=${of} /></p>`;
+  return parts.map((part, i) => (i % 2 ? html`<pre><${Text} of=${part.replace(/\n$/, "")} /></pre>` : part.trim() && html`<p>${code(part.trim()).map((text, k) => (k % 2 ? html`<code><${Text} of=${text} /></code>` : html`<${Text} of=${text} />`))}</p>`));
+}
+
+// Answer is what a call gave; a message of its own where the call is not among those that are shown.
+const Answer = ({ p }) => html`<details class=${"answer" + (p.failed ? " failed" : "")}><summary>${p.failed ? "failed" : p.kind} <${Text} of=${p.text.split("\n")[0]} most=${120} /></summary><pre><${Text} of=${p.text} /></pre></details>`;
+
+function Part({ p, answer, prompt, time, diffOf, rowOf, goTo }) {
   if (p.kind === "words")
-    return html`<div class=${p.person ? "words person" : "words"}>${prompt && html`<span class="who" title=${time}>you, ${age(time)} ago</span>`}<p><${Text} of=${p.text} /></p></div>`;
+    return html`<div class=${p.person ? "words person" : "words"}>${prompt && html`<span class="who" title=${time}>you, ${age(time)} ago</span>`}<${Words} of=${p.text} /></div>`;
   if (p.kind === "thought") return html`<details class="thought"><summary>thought</summary><p><${Text} of=${p.text} /></p></details>`;
   if (p.kind === "call") {
     const show = p.call && diffOf && diffOf(p.call);
-    return html`<div class="call" data-call=${p.call || undefined}><details><summary title=${plain((p.about || "").slice(0, 300))}><${Given} tool=${html`<b><${Text} of=${p.tool} most=${60} /></b>`} text=${(p.about || "").split("\n")[0]} /></summary><pre><${Text} of=${pretty(p.text)} /></pre></details>
+    return html`<div class="call" data-call=${p.call || undefined}><details class=${answer && answer.failed ? "failed" : ""}><summary title=${plain((p.about || "").slice(0, 300))}><${Given} tool=${html`<b><${Text} of=${p.tool} most=${60} /></b>`} text=${(answer && answer.failed ? "failed: " : "") + (p.about || "").split("\n")[0]} /></summary><pre><${Text} of=${pretty(p.text)} /></pre>${answer && html`<div data-event=${answer.event || undefined} tabindex="-1"><p class="who">${answer.failed ? "failed" : "answer"}</p><pre><${Text} of=${answer.text} /></pre></div>`}</details>
       <span class="file-links">${show && html`<button class="link" title="What this call changed" onClick=${show}>diff</button>`}
       ${p.row && (!rowOf || rowOf(p.row)) && html`<button class="link" title="The moment before this call" onClick=${() => goTo(p.row)}>code</button>`}</span></div>`;
   }
-  return html`<details class=${"answer" + (p.failed ? " failed" : "")}><summary>${p.failed ? "failed" : p.kind} <${Text} of=${p.text.split("\n")[0]} most=${120} /></summary><pre><${Text} of=${p.text} /></pre></details>`;
+  return html`<${Answer} p=${p} />`;
 }
 
 // Given is a tool and what a call was given. Of a path, the beginning goes where there is no room: its name says which file it is.

@@ -2,10 +2,10 @@
 import { html, useState, useEffect, useRef, useMemo, useLayoutEffect } from "./html.js";
 import { get } from "./api.js";
 import { calmed, useCalm } from "./calm.js";
-import { Text, Changes, age, when, plain } from "./text.js";
+import { Text, Changes, age, count, size, when, plain } from "./text.js";
 
-const HIGH = { wide: 28, narrow: 46 }; // px of a row: of one line, of two where the list is narrow
-const NARROW = 560; // px of a list, below which rows have two lines
+const HIGH = { wide: 28, narrow: 48 }; // px of a row: of one line, of two where the list is narrow
+const NARROW = 600; // px of a list, below which rows have two lines
 const LANE = 12;
 const SPARE = 8; // rows that are drawn above and below those that are seen, while the list rests or moves slowly
 const REST = 100; // ms
@@ -169,8 +169,19 @@ function namer(rows) {
   return (r) => [r.agent, names.get(r.session)].filter(Boolean).join(" ");
 }
 
-// Timeline is the list. ends are the two rows of a comparison: { a, b }.
-export function Timeline({ data, shown, chosen, marked, choose, open, graph, ends, tap }) {
+// Each session has a hue of its own, in the order in which the page first saw them: the golden angle repeats none.
+const hues = new Map();
+const placeOf = (session) => (hues.has(session) || hues.set(session, hues.size), hues.get(session));
+
+// hued is the style of what has its session's colour, and coloured its class. Where colours are the system's, dashes differ.
+const hued = (session) => (session ? { "--hue": (250 + placeOf(session) * 137.508) % 360 } : undefined);
+const coloured = (cls, session) => cls + (session ? " hued dashes-" + (placeOf(session) % 4) : "");
+
+// Hue is the dot of a session.
+export const Hue = ({ of }) => of && html`<i class="hue hued" style=${hued(of)} aria-hidden="true" />`;
+
+// Timeline is the list. ends are the two rows of a comparison: { a, b }. plan(n, verb) is wanted where rows offer it.
+export function Timeline({ data, shown, chosen, marked, choose, open, plan, graph, ends, tap }) {
   const ref = useRef();
   const [last, setView] = useState(() => ({ top: 0, height: innerWidth > 900 ? innerHeight - 190 : innerHeight * 0.45, high: highOf(innerWidth > 900 ? innerWidth / 3 : innerWidth), spare: 1 }));
   const view = last.of === shown ? last : { ...last, spare: 1 }; // other rows have no spare ones yet
@@ -220,13 +231,14 @@ export function Timeline({ data, shown, chosen, marked, choose, open, graph, end
   const act = useRef({}).current; // what a row does, of the last time that the list was drawn
   act.choose = (n) => (choose(n, true), ref.current.focus(), tap && tap());
   act.open = open;
+  act.plan = plan;
   const width = graph ? (graph.Columns + graph.Tracks + 1) * LANE : 0;
-  const lines = useMemo(() => graph && html`<${Graph} graph=${graph} from=${from} to=${to} width=${width} high=${high} />`, [graph, from, to, width, high]);
+  const lines = useMemo(() => graph && html`<${Graph} graph=${graph} rows=${data.rows} from=${from} to=${to} width=${width} high=${high} />`, [graph, data.rows, from, to, width, high]);
   const old = kept.current;
   kept.current = new Map();
   for (let i = from; i < to; i++) {
     const n = shown[i], r = data.rows[n];
-    const is = { r, i, n, count: shown.length, number: r.n, old: r.id === "@" ? "" : age(r.ms), chosen: n === chosen, marked: marked === r.id, end: ends ? (ends.a === r.id ? "A" : ends.b === r.id ? "B" : "") : "", whom: whose(r), width, high, calm };
+    const is = { r, i, n, count: shown.length, number: r.n, old: r.id === "@" ? "" : age(r.ms), chosen: n === chosen, marked: marked === r.id, end: ends ? (ends.a === r.id ? "A" : ends.b === r.id ? "B" : "") : "", whom: whose(r), width, high, calm, day: calm && i > 0 ? newDay(data.rows[shown[i - 1]], r) : "", plans: !!plan };
     const before = old.get(i);
     const row = before && Object.keys(is).every((k) => is[k] === before.is[k]) ? before : { is, drawn: drawRow(is, act) };
     kept.current.set(i, row);
@@ -241,6 +253,9 @@ export function Timeline({ data, shown, chosen, marked, choose, open, graph, end
   </div>`;
 }
 
+// newDay is the day of a row, where the row above it is of another one.
+const newDay = (above, r) => (r.ms && above.ms && new Date(above.ms).toDateString() !== new Date(r.ms).toDateString() ? new Date(r.ms).toLocaleDateString([], { weekday: "short", day: "numeric", month: "short" }) : "");
+
 const some = (c) => c.added + c.modified + c.deleted > 0;
 
 // Both are a row's changes, and those that came after it, which are told apart.
@@ -249,42 +264,51 @@ export function Both({ of }) {
   return html`${of.changes && html`${of.after && some(of.changes) && then}<${Changes} of=${of.changes} />`}${of.then && html`${then}<${Changes} of=${of.then} />`}`;
 }
 
+const PROMPT = html`<svg class="prompt-icon" viewBox="0 0 16 16" aria-hidden="true"><path d="M3 4l4 4-4 4M8.500 12.500H13" /></svg><span class="hidden">prompt</span>`;
+
 // drawRow draws a row, which is the same as before where is is.
-function drawRow({ r, i, n, count, number, old, chosen, marked, end, whom, width, high, calm }, act) {
+function drawRow({ r, i, n, count, number, old, chosen, marked, end, whom, width, high, calm, day, plans }, act) {
+  const does = (e) => e.target.dataset?.plan;
   return html`<div key=${r.id} id=${"row-" + n} role="option" aria-selected=${chosen} aria-posinset=${i + 1} aria-setsize=${count}
-      class=${"row k-" + r.kind + (chosen ? " chosen" : "") + (marked ? " marked" : "") + (end ? " end" : "") + (r.dim ? " dim" : "")}
-      style=${{ top: i * high + "px", paddingLeft: width + 8 + "px" }} onClick=${() => act.choose(n)} onDblClick=${() => act.open(n)}>
+      class=${"row k-" + r.kind + (chosen ? " chosen" : "") + (marked ? " marked" : "") + (end ? " end" : "") + (r.dim ? " dim" : "") + (day ? " new-day" : "")}
+      style=${{ top: i * high + "px", paddingLeft: width + 8 + "px" }} onClick=${(e) => (act.choose(n), does(e) && act.plan(n, does(e)))} onDblClick=${(e) => does(e) || act.open(n)}>
       <span class="n">${number || (r.id === "@" ? "@" : "")}</span>
       <span class="age" title=${calm ? when(r.ms) : undefined}>${old}</span>
-      <span class="why"><${Text} of=${r.why || (r.id === "@" ? "now" : "")} most=${60} /></span>
+      <span class="why">${r.kind === "prompt" && r.why === "prompt" ? PROMPT : html`<${Text} of=${r.why || (r.id === "@" ? "now" : "")} most=${60} />`}</span>
       ${end && html`<span class="badge">${end}</span>`}
       ${r.pinned && html`<span class="pin" title="pinned: gc keeps it">◆<span class="hidden">pinned</span></span>`}
-      ${whom && html`<span class="whom" title=${plain(r.session)}><${Text} of=${whom} most=${60} /></span>`}
+      ${whom && html`<span class="whom" title=${plain(r.session)}><${Hue} of=${r.session} /><${Text} of=${whom} most=${60} /></span>`}
       <span class="text" title=${r.text && r.text.length > 40 ? plain(r.text).slice(0, 300) : undefined}>${front(r)}</span>
       ${r.git && html`<span class="git" title=${plain(r.git).slice(0, 300)}><${Text} of=${r.git} most=${200} /></span>`}
       <${Both} of=${r} />
+      ${plans && r.id !== "@" && r.id[0] !== "#" && html`<span class="plans" aria-hidden="true"><span data-plan="restore" title="Restore to this row (r)">Restore…</span>${r.session && html`<span data-plan="revert" title="Revert the row's turn (v)">Revert…</span>`}</span>`}
+      ${day && html`<span class="day">${day}</span>`}
     </div>`;
 }
 
 // Graph draws lanes (sessions and forks) and arcs (restores) of the rows from to.
-function Graph({ graph, from, to, width, high }) {
+function Graph({ graph, rows, from, to, width, high }) {
   const x = (c) => (graph.Tracks + c) * LANE + LANE;
   const y = (r) => (r - from) * high + high / 2;
+  const bend = (a, b) => { // into column b, in the row that is y high
+    const r = Math.min(6, Math.abs(b[0] - a) / 2), by = b[0] > a ? r : -r;
+    return `V${b[1] - r}Q${a} ${b[1]} ${a + by} ${b[1]}H${b[0]}`;
+  };
   const parts = [];
   for (const l of graph.Lanes || []) {
     const bottom = l.Fork >= 0 ? l.Fork : l.Bottom;
     if (l.Top >= to || bottom < from) continue;
-    parts.push(html`<path class=${"lane lane-" + (l.Column % 6)} d=${`M${x(l.Column)} ${y(l.Top)}V${y(l.Bottom)}` +
-      (l.Fork > l.Bottom ? `L${x(graph.Column[l.Fork])} ${y(l.Fork)}` : "")} />`);
+    const own = rows[l.Top].session, end = l.Fork > l.Bottom ? x(graph.Column[l.Fork]) : x(l.Column);
+    parts.push(html`<path class=${coloured("lane", own)} style=${hued(own)} d=${`M${x(l.Column)} ${y(l.Top)}` + (end !== x(l.Column) ? bend(x(l.Column), [end, y(l.Fork)]) : `V${y(Math.max(l.Bottom, l.Fork))}`)} />`);
   }
   for (const a of graph.Arcs || []) {
     const [top, bottom] = a.From < a.To ? [a.From, a.To] : [a.To, a.From];
     if (top >= to || bottom < from) continue;
     const left = (graph.Tracks - a.Track) * LANE - LANE / 2;
-    parts.push(html`<path class=${"arc" + (a.Undone ? " undone" : "")} d=${`M${x(graph.Column[a.From])} ${y(a.From)}H${left}V${y(a.To)}H${x(graph.Column[a.To]) - 5}`} />`);
+    parts.push(html`<path class=${"arc" + (a.Undone ? " undone" : "")} d=${`M${x(graph.Column[a.From])} ${y(a.From)}H${left + 6}q-6 0 -6 6` + bend(left, [x(graph.Column[a.To]) - 6, y(a.To)]) + "m-4 -3l4 3l-4 3"} />`);
   }
   for (let r = from; r < to; r++) {
-    if (graph.Column[r] >= 0) parts.push(html`<circle class=${"dot lane-" + (graph.Column[r] % 6)} cx=${x(graph.Column[r])} cy=${y(r)} r="3.5" />`);
+    if (graph.Column[r] >= 0) parts.push(html`<circle class=${coloured("dot", rows[r].session)} style=${hued(rows[r].session)} cx=${x(graph.Column[r])} cy=${y(r)} r="3.5" />`);
   }
   return html`<svg class="graph" aria-hidden="true" width=${width} height=${(to - from) * high} style=${{ top: from * high + "px" }}>${parts}</svg>`;
 }
@@ -303,19 +327,19 @@ export function Legend({ project, data }) {
     const column = data.graph.Column || [];
     for (let i = 0; i < data.rows.length && of.size < 12; i++) {
       const id = data.rows[i].session;
-      if (id && column[i] >= 0 && !of.has(id)) of.set(id, { column: column[i], label: names.get(id) || id, agent: data.rows[i].agent });
+      if (id && column[i] >= 0 && !of.has(id)) of.set(id, { label: names.get(id) || id, agent: data.rows[i].agent });
     }
-    return [...of.values()];
+    return [...of];
   }, [data, open, sessions]);
-  const line = (cls) => html`<svg width="22" height="10" aria-hidden="true"><path class=${cls} d="M1 5H21" />${cls.startsWith("lane") && html`<circle class=${cls.replace("lane ", "dot ")} cx="11" cy="5" r="3.5" />`}</svg>`;
-  return html`<details class="legend" onToggle=${(e) => setOpen(e.target.open)}><summary>legend</summary>${open && html`<dl>
-    ${lanes.map((l) => html`<dt>${line("lane lane-" + (l.column % 6))}</dt><dd><${Text} of=${[l.agent, l.label].filter(Boolean).join(": ")} most=${80} /></dd>`)}
-    <dt>${line("arc")}</dt><dd>a restore or undo, from where it stood to where it went</dd>
+  const line = (cls, id) => html`<svg width="22" height="10" aria-hidden="true" style=${hued(id)}><path class=${coloured(cls, id)} d="M1 5H21" />${id && html`<circle class="dot hued" cx="11" cy="5" r="3.5" />`}</svg>`;
+  return html`<details class="legend" onToggle=${(e) => setOpen(e.target.open)}><summary>Legend</summary>${open && html`<dl>
+    ${lanes.map(([id, l]) => html`<dt>${line("lane", id)}</dt><dd><${Text} of=${[l.agent, l.label].filter(Boolean).join(": ")} most=${80} /></dd>`)}
+    <dt>${line("arc")}</dt><dd>a restore or undo, from the row that it left to the row that it went to</dd>
     <dt>${line("arc undone")}</dt><dd>one that was undone</dd>
     <dt><span class="plus">+</span> <span class="tilde">~</span> <span class="minus">−</span></dt><dd>files added, changed, deleted</dd>
     <dt><span class="pin">◆</span> [name]</dt><dd>pinned, named: gc keeps it</dd>
-    <dt><span class="key stored-key"></span></dt><dd>bytes stored, on the chart above</dd>
-    <dt><span class="key churn-key"></span></dt><dd>paths changed; time without rows is left out</dd>
+    <dt><span class="key stored-key"></span></dt><dd>above the line of the chart: bytes that were stored</dd>
+    <dt><span class="key churn-key"></span></dt><dd>below it: paths that changed; time without rows is left out</dd>
   </dl>`}</details>`;
 }
 
@@ -354,7 +378,7 @@ function between(from, to, v) {
   return to[low] + ((v - from[low]) / (from[low + 1] - from[low])) * (to[low + 1] - to[low]);
 }
 
-// bars are sizes over time, each from 0 to 1, and the axis that they stand on; null for fewer than two rows.
+// bars are sizes over time, each from 0 to 1, what they are of, and the axis that they stand on; null for fewer than two rows.
 export function bars(rows, N) {
   const known = rows.filter((r) => r.ms && r.id !== "@");
   if (known.length < 2) return null;
@@ -369,16 +393,29 @@ export function bars(rows, N) {
     const most = Math.log1p(Math.max(...list));
     return list.map((v) => (most ? Math.log1p(v) / most : 0));
   };
-  return { stored: scale(stored), churn: scale(churn), axis };
+  return { stored: scale(stored), churn: scale(churn), of: { stored, churn }, axis };
 }
 
 const BARS = 120;
 const W = 1000, H = 36; // of the chart's own units
+const TICKS = 5; // times below it
+const SHORT = 10 * 60000; // ms: times of less in all have seconds
+
+// ticks are times at equal steps of the axis, without the day where that is the one before it.
+function ticks(axis) {
+  let day = "";
+  return Array.from({ length: TICKS }, (_, i) => {
+    const t = new Date(axis.time((i / (TICKS - 1)) * axis.length)), on = t.toLocaleDateString([], { day: "numeric", month: "short" });
+    const clock = t.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: axis.last - axis.first < SHORT ? "2-digit" : undefined });
+    return on === day ? clock : (day = on) + ", " + clock;
+  });
+}
 
 // Chart shows bytes stored and paths changed over time; a drag over it, or its keys, select a time.
 export function Chart({ rows, range, setRange }) {
   const ref = useRef();
   const drag = useRef(null);
+  const [at, setAt] = useState(-1); // the bar that the pointer is at
   const calm = useCalm();
   const all = useMemo(() => (calm ? bars(rows, BARS) : null), [rows, calm]);
   const drawn = useMemo(() => {
@@ -389,13 +426,14 @@ export function Chart({ rows, range, setRange }) {
       html`<path class="gap" d=${all.axis.gaps.map((g) => `M${((g / all.axis.length) * W).toFixed(1)} 0v${H}`).join("")} />`];
   }, [all]);
   if (!all && (calm || rows.length < 3)) return null;
-  if (!all) return html`<div class="brushed" aria-hidden="true"><div class="chart" /><span class="ends">…</span></div>`; // its place
+  if (!all) return html`<div class="brushed" aria-hidden="true"><div class="chart" /><span class="ends"><span>…</span></span></div>`; // its place
   const { axis } = all;
   const px = (t) => (axis.at(t) / axis.length) * W;
-  const time = (e) => {
+  const place = (e) => {
     const box = ref.current.getBoundingClientRect();
-    return axis.time(Math.max(0, Math.min(1, (e.clientX - box.left) / box.width)) * axis.length);
+    return (e.clientX - box.left) / box.width;
   };
+  const time = (e) => axis.time(Math.max(0, Math.min(1, place(e))) * axis.length);
   // The keys move a window of a tenth; with shift its end.
   const key = (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
@@ -422,7 +460,11 @@ export function Chart({ rows, range, setRange }) {
       aria-valuenow=${range ? Math.round((px(range[0]) / W) * 100) : 0} aria-valuetext=${text} onKeyDown=${key}>
     <svg class="chart" ref=${ref} viewBox=${`0 0 ${W} ${H}`} preserveAspectRatio="none" aria-hidden="true"
     onPointerDown=${(e) => ((drag.current = time(e)), ref.current.setPointerCapture(e.pointerId))}
-    onPointerMove=${(e) => drag.current !== null && setRange([drag.current, time(e)].sort((a, b) => a - b))}
+    onPointerLeave=${() => setAt(-1)}
+    onPointerMove=${(e) => {
+      setAt(Math.floor(Math.max(0, Math.min(0.999, place(e))) * BARS));
+      if (drag.current !== null) setRange([drag.current, time(e)].sort((a, b) => a - b));
+    }}
     onPointerUp=${(e) => {
       const t = time(e);
       if (Math.abs(px(t) - px(drag.current)) < 4) setRange(null);
@@ -430,7 +472,10 @@ export function Chart({ rows, range, setRange }) {
     }}>
     ${drawn}
     ${range && html`<rect class="brush" x=${px(range[0])} width=${Math.max(2, px(range[1]) - px(range[0]))} y="0" height=${H} />`}
-  </svg><span class="ends" aria-hidden="true"><span>${when(axis.first)}</span><span>${when(axis.last)}</span></span></div></section>`;
+  </svg>
+  <span class="most" aria-hidden="true"><span>${size(Math.max(...all.of.stored))} stored</span><span>${count(Math.max(...all.of.churn), "path", "paths")} changed</span></span>
+  ${at >= 0 && html`<span class="tip" style=${{ left: ((at + 0.5) / BARS) * 100 + "%" }} aria-hidden="true"><b>${when(axis.time((at / BARS) * axis.length))}</b><span><i class="key stored-key" />${size(all.of.stored[at])} stored</span><span><i class="key churn-key" />${count(all.of.churn[at], "path", "paths")} changed</span></span>`}
+  <span class="ends" aria-hidden="true">${ticks(axis).map((text) => html`<span>${text}</span>`)}</span></div></section>`;
 }
 
 export const title = (r) => (r.n ? r.n + " " : "") + plain(r.why || (r.id === "@" ? "now" : "")) + (r.text ? ": " + plain(r.text).slice(0, 80) : "");
