@@ -214,6 +214,7 @@ func TestPageProjects(t *testing.T) {
 	l.until(`document.querySelectorAll("header select[aria-label=Project] option").length === 2 && document.querySelector(".live.on")`)
 	l.ok(l.Eval(`(() => { const s = document.querySelector("header select[aria-label=Project]"); s.selectedIndex = 1; s.dispatchEvent(new Event("change", { bubbles: true })); })()`, nil))
 	l.until(`document.querySelector(".left")?.textContent.includes("of the other") && document.title.includes("other · rewind") && !document.querySelector(".left").textContent.includes("faster")`)
+	l.until(`document.querySelector(".left .empty")?.textContent.includes("The next prompt to one takes a checkpoint")`) // the next step, where there was no session yet
 	l.picture("projects")
 	l.ok(l.Eval("history.back()", nil))
 	l.until(`document.querySelector(".left")?.textContent.includes("make Add faster") && document.querySelector(".live.on")`)

@@ -21,7 +21,7 @@ export function Text({ of, most = 20000 }) {
     text = text.slice(0, most);
     cut = true;
   }
-  if (!isOdd(text)) return cut ? [text, html`<span class="mark">…</span>`] : text;
+  if (!isOdd(text)) return cut ? [text, html`<span class="cut">…</span>`] : text;
   const out = [];
   let at = 0;
   for (const m of text.matchAll(oddAll)) {
@@ -31,7 +31,7 @@ export function Text({ of, most = 20000 }) {
     if (out.length > 2 * MARKS) break;
   }
   out.push(out.length > 2 * MARKS ? plain(text.slice(at)) : text.slice(at));
-  if (cut) out.push(html`<span class="mark">…</span>`);
+  if (cut) out.push(html`<span class="cut">…</span>`);
   return out;
 }
 
