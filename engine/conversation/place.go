@@ -20,6 +20,12 @@ type cutPoint struct {
 	leaf   string
 }
 
+// isNow reports whether the conversation is at the place now: the session's own file has the same messages.
+func (at *cutPoint) isNow() bool {
+	x := at.source.index
+	return at.source.live && x.SameMessages(at.leaf, x.Leaf()) && transcript.Later(at.agent, session.AgentHome(at.p), at.file) == ""
+}
+
 // reverted are the prompts that the place takes back, newest first.
 func (at *cutPoint) reverted() []string {
 	x := at.source.index

@@ -87,7 +87,7 @@ type MoveOptions struct {
 	InPlace bool            // rewrite the session's own transcript, after a copy, instead of forking it
 	DryRun  bool
 	Force   bool
-	Shorter bool // no fork that has all messages of the session
+	Shorter bool // no move where the conversation has the same messages now
 	// Op is the operation that the move is part of: forks and backups are recorded in it.
 	Op *manifest.Operation
 }
@@ -113,11 +113,11 @@ func PrepareMove(ctx context.Context, p *project.Project, o MoveOptions) (*Move,
 	if err != nil {
 		return nil, err
 	}
+	if o.Shorter && at.isNow() {
+		return nil, nil
+	}
 	if o.InPlace {
 		return r.prepareInPlace(at)
-	}
-	if o.Shorter && at.source.live && at.leaf == at.source.index.Leaf() && transcript.Later(at.agent, session.AgentHome(p), at.file) == "" {
-		return nil, nil // a fork would have the same messages
 	}
 	return r.prepareFork(at)
 }

@@ -59,3 +59,8 @@ func (l *Line) is(f lineFlags) bool { return l.flags&f != 0 }
 
 // tree reports whether the line is an event of the tree.
 func (l *Line) tree() bool { return l.ID != "" }
+
+// message reports whether the line is part of what the model gets: a prompt, an answer, a call or what came of one.
+func (l *Line) message() bool {
+	return !l.Side && (l.Prompt || l.Role != NoRole || l.is(isSummary) || len(l.ToolUses)+len(l.ToolResults) > 0)
+}

@@ -1,5 +1,7 @@
 package transcript
 
+import "slices"
+
 // Prompts returns the numbers of the lines that are prompts of the person on
 // the way to leaf, newest first: prompt 1 is the first of them.
 func (x *Index) Prompts(leaf string) ([]int, error) {
@@ -38,6 +40,21 @@ func (x *Index) Reverted(from, to string) ([]int, error) {
 		}
 	}
 	return out, nil
+}
+
+// SameMessages reports whether the ways to two events have the same messages. What else clients write, such as the
+// summary of a stop's hooks, does not count.
+func (x *Index) SameMessages(a, b string) bool {
+	if a == b {
+		return true
+	}
+	messages := func(leaf string) ([]int, error) {
+		lines, err := x.Along(leaf)
+		return slices.DeleteFunc(lines, func(i int) bool { return !x.Lines[i].message() }), err
+	}
+	here, err := messages(a)
+	there, other := messages(b)
+	return err == nil && other == nil && slices.Equal(here, there)
 }
 
 // PromptBefore returns the event before the n-th last prompt on the way to

@@ -168,3 +168,23 @@ func TestBeforePromptID(t *testing.T) {
 		}
 	}
 }
+
+// What a client notes behind an answer is no message, so the conversation ends at the same place with it and without it.
+func TestSameMessages(t *testing.T) {
+	x, err := Read(Claude, strings.NewReader(`{"type":"user","uuid":"p","parentUuid":null,"message":{"role":"user","content":"fix it"}}
+{"type":"assistant","uuid":"a","parentUuid":"p","message":{"role":"assistant","content":[{"type":"text","text":"done"}]}}
+{"type":"system","subtype":"stop_hook_summary","uuid":"s","parentUuid":"a"}
+{"type":"user","uuid":"q","parentUuid":"s","message":{"role":"user","content":"and that"}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{{"a", "a", true}, {"a", "s", true}, {"s", "a", true}, {"p", "a", false}, {"s", "q", false}, {"a", "gone", false}} {
+		if x.SameMessages(c.a, c.b) != c.want {
+			t.Errorf("%s and %s: want %v", c.a, c.b, c.want)
+		}
+	}
+}
