@@ -241,6 +241,7 @@ func (k *worker) readFile(n *node, at handle, e *entry, path string) (got readin
 	e.kind = kindFile | e.flags()
 	e.slot = k.w.fingerprint(&before)
 	e.m = manifest.Entry{Name: e.name, Kind: kind, Mode: before.mode & modePerm, Size: uint64(size), ID: id, Precious: e.kind&flagMarked != 0}
+	k.w.noteDatabase(n, e.name, &before, c.sqlite)
 	k.checkLate(func() string { return path }, &before)
 	k.noteCtime(func() string { return path }, &before)
 	torn := statErr != nil || !before.same(&after) || size != before.size

@@ -15,11 +15,12 @@ const readAtOnce = 1 << 20
 // opened, so that a writer that is faster than the reader does not keep it,
 // and at its end when the scan is.
 type content struct {
-	f    *os.File
-	path string
-	left int64
-	stop *atomic.Bool
-	err  error // of the file
+	f             *os.File
+	path          string
+	left          int64
+	begun, sqlite bool // its first bytes were read; they are those of a file of SQLite
+	stop          *atomic.Bool
+	err           error // of the file
 
 	gate    *gate // through which the sink was reached
 	outside bool  // it was closed while we were reading
@@ -50,6 +51,9 @@ func (c *content) Read(b []byte) (int, error) {
 		}
 	}
 	c.left -= int64(n)
+	if !c.begun && n > 0 {
+		c.begun, c.sqlite = true, isDatabase(b[:n])
+	}
 	if err != nil && err != io.EOF {
 		c.err = err
 	}

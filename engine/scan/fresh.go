@@ -195,6 +195,9 @@ func (w *walk) settle(workers int, open func() opener) {
 			again = append(again, k.fresh...)
 			k.fresh = nil
 		}
+		if len(again) == 0 {
+			again, due = w.comparisons()
+		}
 		if len(again) == 0 || !w.sleep(time.Until(due)) {
 			return
 		}

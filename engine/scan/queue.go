@@ -6,11 +6,12 @@ import (
 )
 
 // task is one step of the walk: a directory to list or to patch, or some of
-// its files to read, or to look at again.
+// its files to read, or to look at again, or a database in it.
 type task struct {
-	n     *node
-	files []int32 // entries to read; nil: the directory itself
-	fresh []fresh // entries to look at once more at the end; nil: not that
+	n        *node
+	files    []int32 // entries to read; nil: the directory itself
+	fresh    []fresh // entries to look at once more at the end; nil: not that
+	database string  // to compare with what is beside it; "": not that
 }
 
 // queue holds each worker's tasks. A worker takes its own newest one, so that

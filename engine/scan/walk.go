@@ -37,9 +37,10 @@ type walk struct {
 
 	looked, bytes *atomic.Int64
 
-	mu      sync.Mutex
-	err     error
-	workers []*worker
+	mu        sync.Mutex
+	err       error
+	databases map[databaseKey]*database // of which files were read
+	workers   []*worker
 }
 
 type worker struct {
@@ -122,6 +123,8 @@ func (k *worker) do(t task) error {
 		err = k.readFiles(t.n, t.files)
 	case t.fresh != nil:
 		err = k.lookAgain(t.n, t.fresh)
+	case t.database != "":
+		err = k.compare(t.n, t.database)
 	case k.mustList(t.n):
 		err = k.list(t.n)
 	default:
