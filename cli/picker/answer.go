@@ -47,6 +47,8 @@ func (s *picking) answer(ctx context.Context, a screen.Ask) (out screen.Answer) 
 		out.Said, err = s.Name(ctx, a.ID, a.Text)
 	case screen.AskLog:
 		out.Log, err = s.log(ctx)
+	case screen.AskAttempts:
+		out.Log, err = s.attempts(ctx, a.ID)
 	case screen.AskSearch:
 		out.Found, err = s.find(ctx, a.Text)
 	case screen.AskHunks:

@@ -14,6 +14,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/report"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/attempts"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -42,6 +43,10 @@ func TestPickIsEscaped(t *testing.T) {
 		}
 		for _, f := range planOnScreen(&plan.Plan{Files: []plan.File{{Action: "create", Path: hostile("path")}}}).Files {
 			shown = append(shown, f.Path)
+		}
+		tried := &attempts.Fork{Base: *l, Attempts: []attempts.Attempt{{N: 1, Prompt: *l, End: l, Open: true}, {N: 2, Prompt: *l}}}
+		for _, d := range attemptLines(tried, time.Now()) {
+			line(d)
 		}
 		look := &screen.Look{}
 		showFiles(look, []inspect.FileDiff{{Change: manifest.Change{Path: hostile("path"), New: &manifest.Entry{}}, Patch: "+++ b\n@@ -1 +1 @@\n+" + hostile("content")}})

@@ -15,17 +15,18 @@ type What uint8
 
 // Asks.
 const (
-	AskRows   What = iota // the rows of Scope, the first of them
-	AskAll                // all of them
-	AskLook               // what ID changed, or what is between ID and Other
-	AskPlan               // what Verb would do
-	AskDo                 // does what Plan says
-	AskPin                // pins ID, or takes the pin away
-	AskName               // names it Text
-	AskLog                // the operations
-	AskNotes              // what the rows of Paths changed, each id ended by a NUL
-	AskHunks              // what a restore of the file Paths to ID changes, in parts
-	AskSearch             // the lines of all files, at all times, that have Text
+	AskRows     What = iota // the rows of Scope, the first of them
+	AskAll                  // all of them
+	AskLook                 // what ID changed, or what is between ID and Other
+	AskPlan                 // what Verb would do
+	AskDo                   // does what Plan says
+	AskPin                  // pins ID, or takes the pin away
+	AskName                 // names it Text
+	AskLog                  // the operations
+	AskNotes                // what the rows of Paths changed, each id ended by a NUL
+	AskHunks                // what a restore of the file Paths to ID changes, in parts
+	AskAttempts             // the attempts at the prompt of ID
+	AskSearch               // the lines of all files, at all times, that have Text
 )
 
 // Scope is which rows are shown.
@@ -83,8 +84,8 @@ type Answer struct {
 	Said string // what was done
 	Rows *Rows
 	Look *Look
-	Plan *Plan // with an Ask of AskDo: what it would be now, since the tree moved; nothing was done
-	Log  []Line
+	Plan *Plan  // with an Ask of AskDo: what it would be now, since the tree moved; nothing was done
+	Log  []Line // operations, or attempts
 
 	Hunks *Hunks
 	Found *Found

@@ -180,7 +180,7 @@ func (m *Picker) take(a Answer) {
 			m.said = Text(Plain, a.Said)
 			m.reload()
 		}
-	case AskLog:
+	case AskLog, AskAttempts:
 		m.log = a.Log
 	case AskNotes:
 		m.note(a.Notes)

@@ -59,7 +59,7 @@ func TestGolden(t *testing.T) {
 				name += "-colour"
 			}
 			var b strings.Builder
-			for _, keys := range []string{"", "j", "j tab j", "j tab tab", "/ t e s t", "enter", "f space", "f down l", "f down l down space left", "?", "o", "j n", "/ t tab down"} {
+			for _, keys := range []string{"", "j", "j tab j", "j tab tab", "/ t e s t", "enter", "f space", "f down l", "f down l down space left", "?", "o", "j a", "j n", "/ t tab down"} {
 				rows, look := story()
 				m := picking(rows, Painter{On: colour}, size[0], size[1])
 				for _, k := range strings.Fields(keys) {
@@ -77,6 +77,9 @@ func TestGolden(t *testing.T) {
 					answer(m, func(a Ask) Answer {
 						if a.What == AskLog {
 							return Answer{Log: []Line{Text(Bold, "  Operations"), Text(Plain, "  restore to 5")}}
+						}
+						if a.What == AskAttempts {
+							return Answer{Log: []Line{Text(Bold, "  Attempts since "+a.ID), Text(Plain, "  * 1 fix the failing test")}}
 						}
 						if a.What == AskSearch {
 							return Answer{Found: &Found{Lines: []FoundLine{

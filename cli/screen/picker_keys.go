@@ -92,7 +92,7 @@ func (m *Picker) browseKey(k string) Action {
 			v = Redo
 		}
 		m.begin(v, Both, "", "", "")
-	case " ", "enter", "b", "c", "t", "f", "v", "p", "n":
+	case " ", "enter", "b", "c", "t", "f", "v", "p", "n", "a":
 		switch {
 		case ok && r.Is == IsNow:
 			m.said = Text(Plain, "that is the state that the files are in")
@@ -122,6 +122,9 @@ func (m *Picker) rowKey(k string, r Row) {
 		m.beginChoosing(r.ID)
 	case "v":
 		m.begin(Revert, Both, r.ID, "", "")
+	case "a":
+		m.mode, m.planAt, m.log = logging, 0, nil
+		m.ask(Ask{What: AskAttempts, ID: r.ID})
 	case "p":
 		m.ask(Ask{What: AskPin, ID: r.ID})
 	case "n":
@@ -353,7 +356,7 @@ func (m *Picker) chooseKey(k string) {
 // pageKey is a key while a text fills the screen.
 func (m *Picker) pageKey(k string) {
 	switch k {
-	case "q", "esc", "?", "o", "enter":
+	case "q", "esc", "?", "o", "a", "enter":
 		m.mode = browsing
 	default:
 		m.planAt = m.scrolled(k, m.planAt)

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/rewind-cli/rewind/engine/graph"
@@ -128,7 +129,30 @@ func (m *Picker) rowLine(at int, graph Line, w int) string {
 	text = cell(text, max(room, 0), false)
 	l = append(l, m.matches(text, style)...)
 	if note > 0 {
-		l = append(l, Span{" " + cell(r.Note, note, true), Dim})
+		l = append(append(l, Span{" ", Plain}), noteSpans(cell(r.Note, note, true))...)
 	}
 	return m.p.fit(l, w, under)
+}
+
+// noteSpans gives each count of what a row changed its colour: + added, ~ changed, - deleted; all else is dim.
+func noteSpans(note string) (l Line) {
+	for word := range strings.SplitAfterSeq(note, " ") {
+		style := Dim
+		if number, rest, _ := strings.Cut(word, " "); len(number) > 1 && rest == "" && strings.Trim(number[1:], "0123456789") == "" {
+			switch number[0] {
+			case '+':
+				style = Green
+			case '~':
+				style = Yellow
+			case '-':
+				style = Red
+			}
+		}
+		if last := len(l) - 1; last >= 0 && l[last].Style == style {
+			l[last].Text += word
+		} else {
+			l = append(l, Span{word, style})
+		}
+	}
+	return l
 }

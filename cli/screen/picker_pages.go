@@ -88,7 +88,7 @@ func (m *Picker) chooseView(w, h int) []string {
 
 func (m *Picker) logLines() []Line {
 	if m.log == nil {
-		return []Line{nil, Text(Dim, "  reading the operations…")}
+		return []Line{nil, Text(Dim, "  reading the log…")}
 	}
 	return m.log
 }
@@ -104,7 +104,7 @@ func (m *Picker) helpLines(w int) []Line {
 		{"f", "choose files: space chooses, enter shows the plan"},
 		{"f " + m.rule("→", "l"), "choose hunks: space chooses, s splits, " + m.rule("←", "h") + " goes back"},
 		{"v", "plan to revert the row's turn: all else stays"},
-		{"u U o", "undo, redo, the operations so far"},
+		{"u U o a", "undo, redo, the operations, the attempts at a prompt"},
 		{"d", "compare with the files as they are now, or as before"},
 		{"space", "mark; two marks are compared"}, {"/", "filter; enter keeps it, esc shows all again"},
 		{"/ then tab", "search the lines of all files, in all checkpoints"},

@@ -498,3 +498,22 @@ func TestGoToFound(t *testing.T) {
 		t.Errorf("of a row that is gone: %s", m.foot())
 	}
 }
+
+// TestOneColourUnderTheCursor: the line that the cursor is on has one colour, and counts have their own in all other lines.
+func TestOneColourUnderTheCursor(t *testing.T) {
+	rows, _ := story()
+	m := picking(rows, Painter{On: true}, 80, 24)
+	m.key("j")
+	for _, l := range m.view()[1:8] {
+		on := strings.Contains(l, "fix the failing test")
+		for _, part := range strings.Split(l, "\x1b[")[1:] {
+			style, _, _ := strings.Cut(part, "m")
+			if on && style != "0" && style != "7" && style != "7;1" {
+				t.Errorf("style %s in the line of the cursor: %q", style, l)
+			}
+		}
+		if strings.Contains(l, "-110") && !(strings.Contains(l, "\x1b[32m+12 ") && strings.Contains(l, "\x1b[33m~3 ") && strings.Contains(l, "\x1b[31m-110")) {
+			t.Errorf("counts without their colours: %q", l)
+		}
+	}
+}

@@ -122,7 +122,7 @@ func (m *Picker) foot() Line {
 	case m.w < 155:
 		return keysLine("enter", "plan", "v", "revert", "d", "diff", "f", "files", "u", "undo", "/", "filter", "?", "keys", "q", "leave")
 	}
-	return keysLine("enter", "plan", "b/c/t", "both, code, chat", "v", "revert", "d", "diff", "f", "files", "space", "mark", "u/U", "undo, redo", "o", "operations",
+	return keysLine("enter", "plan", "b/c/t", "both, code, chat", "v", "revert", "d", "diff", "f", "files", "space", "mark", "u/U", "undo, redo", "o", "operations", "a", "attempts",
 		"p", "pin", "n", "name", "s", "scope", "/", "filter", "?", "keys", "q", "leave")
 }
 

@@ -75,6 +75,13 @@ func both(under, over Style) Style {
 		return over
 	case over == Plain:
 		return under
+	case under == Reverse: // the line that the cursor is on has one colour
+		for part := range strings.SplitSeq(string(over), ";") {
+			if part == string(Bold) || part == "4" {
+				under += ";" + Style(part)
+			}
+		}
+		return under
 	}
 	return under + ";" + over
 }
