@@ -82,15 +82,15 @@ func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, 
 	}
 	defer leave()
 	c := &collection{p: p, o: o, gone: map[manifest.CheckpointID]bool{}, result: &Collected{DryRun: o.DryRun}}
-	sweeps, err := c.prepare(ctx)
+	sweeps, err := c.planAndDelete(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if !sweeps {
 		return c.result, nil
 	}
-	// The sweep needs the users lock, which prepare held, for itself.
-	if c.o.purge {
+	// The sweep needs the users lock, which planAndDelete held, for itself.
+	if c.purge {
 		c.repack.Wait = o.wait
 		err = runPurge(ctx, p, c)
 	} else {
@@ -127,79 +127,85 @@ type collection struct {
 	marks  *reach.Reach
 	repack cas.RepackOptions
 	plan   *cas.RepackPlan
+	purge  bool // no byte may be left of what nothing needs: asked for, or an earlier forget is not finished
 	result *Collected
 
 	objects int64 // bytes of git's objects that were let go of
 }
 
-// prepare does what comes before the sweep, as a user of the store, and reports
-// whether there is one to do. The order is what makes a crash harmless: nothing is
-// forgotten before all that stays is marked, nothing goes that is not forgotten.
-func (c *collection) prepare(ctx context.Context) (sweeps bool, err error) {
+// planAndDelete does what comes before the sweep, as a user of the store, and reports
+// whether there is one to do. The order is what makes a crash harmless: no checkpoint is
+// deleted before all that stays is marked, and no object goes before its checkpoints are deleted.
+func (c *collection) planAndDelete(ctx context.Context) (sweeps bool, err error) {
 	release, err := c.p.Use(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer release()
-	if err := c.readLog(ctx); err != nil || len(c.state.Checkpoints) == 0 {
+	if !c.o.DryRun {
+		err = c.completeLog(ctx)
+	} else {
+		err = uncut(c.p)
+	}
+	if err != nil {
 		return false, err
 	}
-	if c.size, err = c.p.StoreSize(); err != nil {
+	if c.state, err = ReadLog(ctx, c.p); err != nil || len(c.state.Checkpoints) == 0 {
 		return false, err
 	}
-	if err := c.choose(ctx); err != nil {
-		return false, err
-	}
-	if err := c.mark(ctx); err != nil {
-		return false, err
-	}
-	if err := c.planSweep(ctx); err != nil {
-		return false, err
-	}
-	if err := c.room(); err != nil {
+	if err := c.makePlan(ctx); err != nil {
 		return false, err
 	}
 	if c.o.DryRun {
 		c.result.Freed = c.plan.Freed()
 		return false, nil
 	}
-	if err := c.spare(); err != nil {
-		return false, err
-	}
-	if c.o.purge && len(c.drop) > 0 { // a crash behind the deletion must not leave it at that
-		if err := c.p.NoteForgetting(project.ForgettingNote{Since: c.p.Env.Time().UTC(), Log: c.state.last, Sweeping: true}); err != nil {
-			return false, err
-		}
-	}
-	// Forget first, then manifests and packs: after a crash here, the next gc continues.
-	if err := c.forget(ctx); err != nil {
-		return false, err
-	}
-	return true, conversation.PruneBackups(ctx, c.p, c.state.Operations)
+	return true, c.deleteChosen(ctx)
 }
 
-// readLog reads the log, which must be whole.
-func (c *collection) readLog(ctx context.Context) error {
-	if !c.o.DryRun {
-		err := errors.Join(complete(ctx, c.p), joinBranch(ctx, c.p))
-		if err == nil {
-			var kept string
-			if kept, err = joinOlder(ctx, c.p); kept != "" {
-				c.p.Notify(kept)
-			}
-		}
-		if err != nil {
-			return c.p.Classify(err)
+// completeLog adds to the log what other copies of the store have, so that nothing that they need is removed.
+func (c *collection) completeLog(ctx context.Context) error {
+	err := errors.Join(complete(ctx, c.p), joinBranch(ctx, c.p))
+	if err == nil {
+		var kept string
+		if kept, err = joinOlder(ctx, c.p); kept != "" {
+			c.p.Notify(kept)
 		}
 	}
-	if c.o.DryRun {
-		if err := uncut(c.p); err != nil {
+	return c.p.Classify(err)
+}
+
+// makePlan decides which checkpoints go, marks what the others need, and plans the sweep. It changes nothing.
+func (c *collection) makePlan(ctx context.Context) (err error) {
+	if c.size, err = c.p.StoreSize(); err != nil {
+		return err
+	}
+	if err := c.choose(ctx); err != nil {
+		return err
+	}
+	if err := c.mark(ctx); err != nil {
+		return err
+	}
+	if err := c.planSweep(ctx); err != nil {
+		return err
+	}
+	return c.room()
+}
+
+// deleteChosen deletes the chosen checkpoints from the log, and the backups of conversations that no operation needs.
+func (c *collection) deleteChosen(ctx context.Context) error {
+	if err := c.spare(); err != nil {
+		return err
+	}
+	if c.purge && len(c.drop) > 0 { // a crash after the deletion must not leave it at that
+		if err := c.p.NoteForgetting(project.ForgettingNote{Since: c.p.Env.Time().UTC(), Log: c.state.last, Sweeping: true}); err != nil {
 			return err
 		}
 	}
-	state, err := ReadLog(ctx, c.p)
-	c.state = state
-	return err
+	if err := c.dropCheckpoints(ctx); err != nil {
+		return err
+	}
+	return conversation.PruneBackups(ctx, c.p, c.state.Operations)
 }
 
 // choose decides which checkpoints go.
@@ -272,8 +278,8 @@ func (c *collection) mark(ctx context.Context) error {
 			return err
 		}
 	}
-	c.o.purge = !c.o.DryRun && (c.o.purge || c.state.Amended || pending)
-	if c.o.purge {
+	c.purge = !c.o.DryRun && (c.o.purge || c.state.Amended || pending)
+	if c.purge {
 		return nil
 	}
 	return markStatCache(ctx, c.p, c.marks)
@@ -282,7 +288,7 @@ func (c *collection) mark(ctx context.Context) error {
 // planSweep plans which packs to copy.
 func (c *collection) planSweep(ctx context.Context) (err error) {
 	// An automatic sweep copies only what it must.
-	c.repack = cas.RepackOptions{Recompress: !c.o.Auto && !c.o.purge, Amend: c.state.amend}
+	c.repack = cas.RepackOptions{Recompress: !c.o.Auto && !c.purge, Amend: c.state.amend}
 	if c.p.Progress != nil {
 		c.repack.Progress = func(done, total int64) {
 			c.p.Progress(project.ProgressInfo{Phase: "gc", Bytes: done, TotalBytes: total})

@@ -10,14 +10,14 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// forget takes the chosen checkpoints out of the log, and marks those that
+// dropCheckpoints deletes the chosen checkpoints from the log, and marks those that
 // somebody put to use meanwhile.
-func (c *collection) forget(ctx context.Context) error {
+func (c *collection) dropCheckpoints(ctx context.Context) error {
 	if len(c.drop) == 0 && len(c.dead) == 0 {
 		return nil
 	}
 	was := maps.Clone(c.dead)
-	kept, err := c.deleteChosen(ctx)
+	kept, err := c.commitDeletion(ctx)
 	if err != nil {
 		return err
 	}
@@ -74,11 +74,11 @@ func (c *collection) shares(ctx context.Context) error {
 	})
 }
 
-// deleteChosen commits the deletion of checkpoints, but for those that are kept
+// commitDeletion commits the deletion of checkpoints, but for those that are kept
 // because they were pinned, named or put to use since they were chosen: until the
 // deletion is in the log, a mark counts; after it, there is nothing to mark. The touches of sessions
 // that keep none go with them; what becomes of c.dead is those.
-func (c *collection) deleteChosen(ctx context.Context) (kept []manifest.Checkpoint, err error) {
+func (c *collection) commitDeletion(ctx context.Context) (kept []manifest.Checkpoint, err error) {
 	err = commit.Transact(ctx, c.p, func(db *manifest.DB) ([]manifest.Record, error) {
 		var operations []manifest.Operation
 		for o, err := range db.Operations() {

@@ -15,7 +15,7 @@ const spareRoom = 256 << 10
 // lacks is how many bytes of disk must be free for the plan, 0 where they are.
 func (c *collection) lacks() int64 {
 	need := c.plan.Room()
-	if need == 0 || c.o.purge {
+	if need == 0 || c.purge {
 		return 0 // whole packs go, which may succeed without any space
 	}
 	need += spareRoom
