@@ -56,8 +56,8 @@ type File struct {
 type action interface {
 	// plan fills a plan by a dry run.
 	plan(ctx context.Context, s *Plans, p *Plan) error
-	// do does what that dry run found. Error: *restore.PlanChangedError, where something else would be done by now.
-	do(ctx context.Context, p *project.Project) (*Done, error)
+	// carryOut does what that dry run found. Error: *restore.PlanChangedError, where something else would be done by now.
+	carryOut(ctx context.Context, p *project.Project) (*Done, error)
 }
 
 // Done is what was done.
@@ -67,7 +67,7 @@ type Done struct {
 	Restored *restore.Restored
 	Reverted *revert.Reverted // nil but of a revert
 
-	verb report.RestoreVerb
+	words report.RestoreWords
 }
 
 // Report prints it as the command does. Error: it was done in part.
@@ -75,7 +75,7 @@ func (d *Done) Report(c *app.Call) error {
 	if d.Reverted != nil {
 		return report.ReportReverted(c, d.Reverted, &report.RevertFlags{}, false, true)
 	}
-	return report.ReportRestored(c, d.Restored, d.verb)
+	return report.ReportRestored(c, d.Restored, d.words)
 }
 
 // kept is how many plans that were shown can be done: a person who chooses paths one by one sees many.
@@ -112,7 +112,7 @@ func (s *Plans) Do(ctx context.Context, id int) (done *Done, now *Plan, why stri
 	if p == nil {
 		return nil, nil, "", &app.StaleError{What: "plan", Name: app.Utoa(uint64(max(0, id))), Known: id > 0 && id <= s.made}
 	}
-	done, err = p.made.do(ctx, s.p)
+	done, err = p.made.carryOut(ctx, s.p)
 	var changed *restore.PlanChangedError
 	switch {
 	case errors.As(err, &changed):

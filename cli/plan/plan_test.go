@@ -53,7 +53,7 @@ func TestPlanIsEscaped(t *testing.T) {
 func TestQuestion(t *testing.T) {
 	l := &project.Listed{N: 3}
 	l.Prompt = "add tz\nto all of it"
-	a := &restoring{what: "restore to " + rows.Clipped(l), verb: report.RestoreCheckpoint}
+	a := &restoring{what: "restore to " + rows.Clipped(l), words: report.RestoreCheckpoint}
 	plan := describe(a, &restore.Restored{Delete: []string{"a", "b"}, Replace: []string{"c"},
 		Others: []restore.OtherWork{{Agent: "claude", Session: "5db0d5f6-0000", Paths: 2, Prompt: "parser"}}}, l)
 	if want := `restore to 3 "add tz" (deletes 2, replaces 1, 2 of claude 5db0d5f6)? u takes it back`; plan.Question != want {

@@ -26,7 +26,8 @@ type Parts struct {
 
 // restoring is a restore, an undo or a redo.
 type restoring struct {
-	verb      report.RestoreVerb
+	words     report.RestoreWords
+	do        func(context.Context, *project.Project, restore.Options) (*restore.Restored, error)
 	options   restore.Options
 	what, did string // of a Plan
 	parts     *Parts // nil for whole files
@@ -35,10 +36,10 @@ type restoring struct {
 // Restore plans a restore to a checkpoint: of these paths alone, or of all; of parts of files beside them. With git, what git
 // has lost since returns, too, where all files go along.
 func (s *Plans) Restore(ctx context.Context, to *project.Listed, half conversation.Half, paths []string, parts *Parts, git bool) (*Plan, error) {
-	a := &restoring{verb: report.RestoreCheckpoint, parts: parts}
+	a := &restoring{words: report.RestoreCheckpoint, do: restore.Restore, parts: parts}
 	a.options.Checkpoint, a.options.Half, a.options.Paths = to.Checkpoint, half, pathspec.Literal(paths)
 	if len(paths) > 0 || parts != nil {
-		a.verb.Part = report.PartOf(paths, parts != nil)
+		a.words.Part = report.PartOf(paths, parts != nil)
 	}
 	if git && len(paths) == 0 && parts == nil && half != conversation.ConversationOnly {
 		a.options.Git = restore.GitLost
@@ -55,7 +56,7 @@ func (s *Plans) Restore(ctx context.Context, to *project.Listed, half conversati
 	}
 	if parts != nil {
 		name += ", " + parts.Brief
-		a.verb.Do = func(ctx context.Context, pr *project.Project, o restore.Options) (*restore.Restored, error) {
+		a.do = func(ctx context.Context, pr *project.Project, o restore.Options) (*restore.Restored, error) {
 			return restore.RestoreHunks(ctx, pr, o, parts.Hunks)
 		}
 	}
@@ -65,12 +66,12 @@ func (s *Plans) Restore(ctx context.Context, to *project.Listed, half conversati
 
 // Undo plans to take the last operation back.
 func (s *Plans) Undo(ctx context.Context) (*Plan, error) {
-	return s.make(ctx, &restoring{verb: report.UndoVerb, what: "undo", did: "Undone"})
+	return s.make(ctx, &restoring{words: report.UndoWords, do: restore.Undo, what: "undo", did: "Undone"})
 }
 
 // Redo plans to do again what was taken back last.
 func (s *Plans) Redo(ctx context.Context) (*Plan, error) {
-	return s.make(ctx, &restoring{verb: report.RedoVerb, what: "redo", did: "Redone"})
+	return s.make(ctx, &restoring{words: report.RedoWords, do: restore.Redo, what: "redo", did: "Redone"})
 }
 
 // placeName names a checkpoint in a question; of a safety checkpoint it says what was done then, to what, and when: there are many.
@@ -95,15 +96,15 @@ func (s *Plans) placeName(ctx context.Context, l *project.Listed) (string, error
 	return rows.Clipped(l), nil
 }
 
-func (a *restoring) do(ctx context.Context, p *project.Project) (*Done, error) {
-	r, err := a.verb.Do(ctx, p, a.options)
-	return &Done{Restored: r, verb: a.verb}, err
+func (a *restoring) carryOut(ctx context.Context, p *project.Project) (*Done, error) {
+	r, err := a.do(ctx, p, a.options)
+	return &Done{Restored: r, words: a.words}, err
 }
 
 func (a *restoring) plan(ctx context.Context, s *Plans, p *Plan) error {
 	o := a.options
 	o.DryRun, o.Expect = true, nil
-	r, err := a.verb.Do(ctx, s.p, o)
+	r, err := a.do(ctx, s.p, o)
 	if err != nil {
 		return err
 	}
@@ -122,13 +123,13 @@ func (a *restoring) plan(ctx context.Context, s *Plans, p *Plan) error {
 // describe says what is moved, what goes, whose work goes too, and how to take it back.
 func (a *restoring) describe(p *Plan, r *restore.Restored, target project.Listed) {
 	p.what, p.did = a.what, a.did
-	if a.verb.TakesTo { // undo: what it takes back may be something else than when it was planned last
+	if a.words.TakesTo { // undo: what it takes back may be something else than when it was planned last
 		p.Back = "U"
 		if r.Of != "" {
 			p.what += " the " + r.OfVerb
 		}
 	}
-	p.Git, p.OffersGit = a.options.Git == restore.GitLost, a.options.Git == restore.GitLost || a.verb.TakesCheckpoint && r.GitLost != nil
+	p.Git, p.OffersGit = a.options.Git == restore.GitLost, a.options.Git == restore.GitLost || a.words.TakesCheckpoint && r.GitLost != nil
 	p.Title = upper(p.what)
 	if a.options.Checkpoint.ID == (manifest.CheckpointID{}) && r.Checkpoint.ID != (manifest.CheckpointID{}) {
 		p.Title += ": to " + rows.Briefly(target)
@@ -172,7 +173,7 @@ func (a *restoring) describe(p *Plan, r *restore.Restored, target project.Listed
 		p.faint("  undoes: " + screen.Clip(app.FirstLine(text), 100))
 	}
 	p.Others = report.OthersText("Also undoes", "Undoes", r)
-	p.Notes = append(p.Notes, "A safety checkpoint is taken first. "+map[string]string{"u": "Undo", "U": "Redo"}[p.Back]+" it with "+p.Back+" here, or with "+a.verb.TakeBack+".")
+	p.Notes = append(p.Notes, "A safety checkpoint is taken first. "+map[string]string{"u": "Undo", "U": "Redo"}[p.Back]+" it with "+p.Back+" here, or with "+a.words.TakeBack+".")
 	for _, k := range app.FirstN(r.Skip, 20) {
 		p.Notes = append(p.Notes, "Skipped: "+app.EscapePath(k.Path)+": "+app.Escape(k.Reason))
 	}

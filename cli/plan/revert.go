@@ -16,7 +16,7 @@ func (s *Plans) Revert(ctx context.Context, o revert.Options) (*Plan, error) {
 	return s.make(ctx, &reverting{o})
 }
 
-func (a *reverting) do(ctx context.Context, p *project.Project) (*Done, error) {
+func (a *reverting) carryOut(ctx context.Context, p *project.Project) (*Done, error) {
 	r, err := revert.Revert(ctx, p, a.options)
 	if err != nil {
 		return nil, err

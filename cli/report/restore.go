@@ -19,12 +19,12 @@ import (
 )
 
 // ReportRestored prints what a restore did. Errors: *app.PartialError for what it could not do, *app.PartlyError for what was forgotten.
-func ReportRestored(c *app.Call, done *restore.Restored, v RestoreVerb) error {
+func ReportRestored(c *app.Call, done *restore.Restored, v RestoreWords) error {
 	return ReportRestoredIn(c, done, v, func(view RestoredView) any { return view })
 }
 
 // ReportRestoredIn is ReportRestored for a verb whose document has more than the view.
-func ReportRestoredIn(c *app.Call, done *restore.Restored, v RestoreVerb, document func(RestoredView) any) error {
+func ReportRestoredIn(c *app.Call, done *restore.Restored, v RestoreWords, document func(RestoredView) any) error {
 	c.Out.EndProgress()
 	named(c, done)
 	if c.JSON {
@@ -274,7 +274,7 @@ func NestedText(r *restore.Restored) (lines []string) {
 	return lines
 }
 
-func PrintRestored(c *app.Call, r *restore.Restored, v RestoreVerb) {
+func PrintRestored(c *app.Call, r *restore.Restored, v RestoreWords) {
 	o := c.Out
 	did := func(did, would string) string { return app.Did(r.DryRun, did, would) }
 	format := did(v.Done, v.Would)
@@ -354,7 +354,7 @@ func PrintRestored(c *app.Call, r *restore.Restored, v RestoreVerb) {
 }
 
 // goal is what a restore goes to, in its message.
-func goal(c *app.Call, r *restore.Restored, v RestoreVerb) string {
+func goal(c *app.Call, r *restore.Restored, v RestoreWords) string {
 	a := v.Attempt
 	if a == nil {
 		return rows.Called(c, r.Checkpoint)

@@ -81,12 +81,15 @@ func (r *restoreFlags) half() (conversation.Half, error) {
 	return h, nil
 }
 
+// restoreFunc is what a command of the family does: restore.Restore or one beside it.
+type restoreFunc func(context.Context, *project.Project, restore.Options) (*restore.Restored, error)
+
 // restoreCommand completes a command of the family.
-func restoreCommand(v report.RestoreVerb, c *app.Command) *app.Command {
+func restoreCommand(v report.RestoreWords, do restoreFunc, c *app.Command) *app.Command {
 	var r restoreFlags
 	c.Answers = app.Answers{"restore": report.RestoredView{}}
 	c.Exits = []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused}
-	c.Run = func(ctx context.Context, c *app.Call) error { return runRestore(ctx, c, &r, v) }
+	c.Run = func(ctx context.Context, c *app.Call) error { return runRestore(ctx, c, &r, v, do) }
 	c.Flags = func(f *pflag.FlagSet) {
 		r.define(f)
 		if v.TakesCheckpoint {
@@ -173,7 +176,7 @@ func operationTo(ctx context.Context, c *app.Call, p *project.Project, n int) (u
 	return ops[n-1].Seq, nil
 }
 
-func runRestore(ctx context.Context, c *app.Call, r *restoreFlags, v report.RestoreVerb) error {
+func runRestore(ctx context.Context, c *app.Call, r *restoreFlags, v report.RestoreWords, do restoreFunc) error {
 	h, err := r.half()
 	if err != nil {
 		return err
@@ -260,7 +263,7 @@ func runRestore(ctx context.Context, c *app.Call, r *restoreFlags, v report.Rest
 	if c.Out.Interactive() && !r.yes && !r.dryRun {
 		o.Confirm = func(plan *restore.Restored) (bool, error) { return report.Confirm(c, plan) }
 	}
-	done, err := v.Do(ctx, p, o)
+	done, err := do(ctx, p, o)
 	if err != nil {
 		return err
 	}

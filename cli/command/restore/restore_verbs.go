@@ -7,7 +7,7 @@ import (
 )
 
 func NewRestore() *app.Command {
-	return restoreCommand(report.RestoreCheckpoint, &app.Command{
+	return restoreCommand(report.RestoreCheckpoint, restore.Restore, &app.Command{
 		Name:  "restore",
 		Usage: "<ckpt> [--patch] [--copy] " + gitUsage + RestoreUsage + " [-- path…]",
 		Short: "restore the project to a checkpoint",
@@ -28,7 +28,7 @@ func NewRestore() *app.Command {
 }
 
 func NewUndo() *app.Command {
-	return restoreCommand(report.UndoVerb, &app.Command{
+	return restoreCommand(report.UndoWords, restore.Undo, &app.Command{
 		Name:  "undo",
 		Usage: "[N | --to N] " + gitUsage + RestoreUsage + " [-- path…]",
 		Short: "go one step back",
@@ -53,7 +53,7 @@ func NewUndo() *app.Command {
 }
 
 func NewRedo() *app.Command {
-	return restoreCommand(report.RedoVerb, &app.Command{
+	return restoreCommand(report.RedoWords, restore.Redo, &app.Command{
 		Name:  "redo",
 		Usage: "[N] " + RestoreUsage,
 		Short: "go forward again after undo",
@@ -70,14 +70,13 @@ func NewRedo() *app.Command {
 
 // NewUndoRestore and NewRedoRestore are older names: they go through the operations alone.
 func NewUndoRestore() *app.Command {
-	return restoreCommand(report.RestoreVerb{
+	return restoreCommand(report.RestoreWords{
 		Done:     "Undid the %v: %a as before it.",
 		Would:    "Would undo the %v: %f as before it.",
 		TakeBack: "rewind redo",
 		Onward:   "Go forward again",
 		TakesTo:  true,
-		Do:       restore.UndoRestore,
-	}, &app.Command{
+	}, restore.UndoRestore, &app.Command{
 		Name:  "undo-restore",
 		Usage: "[--to N] " + RestoreUsage,
 		Short: "undo the last operation",
@@ -92,12 +91,11 @@ func NewUndoRestore() *app.Command {
 }
 
 func NewRedoRestore() *app.Command {
-	return restoreCommand(report.RestoreVerb{
+	return restoreCommand(report.RestoreWords{
 		Done:     "Redid the %v: %a as after it.",
 		Would:    "Would redo the %v: %f as after it.",
 		TakeBack: "rewind undo",
-		Do:       restore.RedoRestore,
-	}, &app.Command{
+	}, restore.RedoRestore, &app.Command{
 		Name:  "redo-restore",
 		Usage: RestoreUsage,
 		Short: "redo an operation that undo-restore undid",

@@ -2,22 +2,19 @@ package report
 
 import (
 	"cmp"
-	"context"
 	"slices"
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/engine/attempts"
 	"github.com/rewind-cli/rewind/engine/conversation"
-	"github.com/rewind-cli/rewind/engine/project"
-	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/work"
 )
 
 // ConfirmAbove is how many deletions make restore ask at a terminal.
 const ConfirmAbove = 20
 
-// RestoreVerb is what differs between the commands of the family.
-type RestoreVerb struct {
+// RestoreWords are what differs between the commands of the restore family: the arguments that each takes, and its words.
+type RestoreWords struct {
 	TakesCheckpoint bool
 	TakesSteps      bool   // a number, how many
 	TakesTo         bool   // --to, an operation's number
@@ -31,7 +28,6 @@ type RestoreVerb struct {
 	Attempt         *attempts.Attempt // that restore goes to the end of; nil for another checkpoint
 	TakeBack        string            // the command that undoes it
 	Onward          string            // instead of "Undo with", in front of it
-	Do              func(context.Context, *project.Project, restore.Options) (*restore.Restored, error)
 }
 
 // part is what the verb is given, where that is not all files: the names of paths, or other words; "" for all.
@@ -64,19 +60,18 @@ func (p part) are() string {
 	return p.subject() + " are"
 }
 
-// RestoreCheckpoint is the verb of restore and of the picker.
-var RestoreCheckpoint = RestoreVerb{
+// RestoreCheckpoint are the words of restore and of the picker.
+var RestoreCheckpoint = RestoreWords{
 	TakesCheckpoint: true,
 	TakesGit:        true,
 	Done:            "Restored%p to %s.",
 	Would:           "Would restore%p to %s.",
 	TakeBack:        "rewind undo",
-	Do:              restore.Restore,
 }
 
-// UndoVerb and RedoVerb are also those of the picker and the page.
+// UndoWords and RedoWords are also those of the picker and the page.
 var (
-	UndoVerb = RestoreVerb{
+	UndoWords = RestoreWords{
 		TakesSteps: true,
 		TakesTo:    true,
 		TakesGit:   true,
@@ -86,9 +81,8 @@ var (
 		wouldOf:    "Would undo the %v: %f as before it.",
 		TakeBack:   "rewind redo",
 		Onward:     "Go forward again",
-		Do:         restore.Undo,
 	}
-	RedoVerb = RestoreVerb{
+	RedoWords = RestoreWords{
 		TakesSteps: true,
 		Forward:    true,
 		Done:       "Redone: back at %s.",
@@ -96,7 +90,6 @@ var (
 		of:         "Redid the %v: %a as after it.",
 		wouldOf:    "Would redo the %v: %f as after it.",
 		TakeBack:   "rewind undo",
-		Do:         restore.Redo,
 	}
 )
 
