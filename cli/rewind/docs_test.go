@@ -5,11 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// TestDocsNameWhatIsThere: every test, file and directory of the source that the pages name exists.
+// TestDocsNameWhatIsThere: every test and file of the source that the pages name exists, and each name that a page places in a
+// file ("`name` in `file.go`") is in that file.
 func TestDocsNameWhatIsThere(t *testing.T) {
 	root := filepath.Join("..", "..")
 	var source strings.Builder
@@ -30,6 +32,7 @@ func TestDocsNameWhatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	test := regexp.MustCompile(`\b(Test|Fuzz|Benchmark)[A-Z]\w*(\*?)`)
+	placed := regexp.MustCompile("`([A-Za-z][\\w.]*)` (?:in |\\()`([\\w/]+\\.go)`")
 	goFile := regexp.MustCompile("`([\\w/]+\\.go)`")
 	for _, page := range []string{"ARCHITECTURE.md", "INVARIANTS.md", "SITUATIONS.md", "RACY.md", "SPEED.md", "FORMAT.md", "PI.md", "AGENTS.md", "CONTRIBUTING.md", "SECURITY.md", "CERTAINTY.md", "RECIPES.md", "../README.md"} {
 		text, err := os.ReadFile(filepath.Join(root, "docs", page))
@@ -53,6 +56,18 @@ func TestDocsNameWhatIsThere(t *testing.T) {
 				}
 			}
 			t.Errorf("%s names %s, which is not there", page, m[1])
+		}
+		for _, m := range placed.FindAllStringSubmatch(string(text), -1) {
+			if strings.HasSuffix(m[1], ".go") {
+				continue
+			}
+			name := regexp.MustCompile(`\b` + m[1][strings.LastIndex(m[1], ".")+1:] + `\b`)
+			if !slices.ContainsFunc(files, func(file string) bool {
+				b, err := os.ReadFile(filepath.Join(root, file))
+				return strings.HasSuffix(file, "/"+m[2]) && err == nil && name.Match(b)
+			}) {
+				t.Errorf("%s looks for %s in %s, which does not have it", page, m[1], m[2])
+			}
 		}
 	}
 }

@@ -83,7 +83,7 @@ func Take(ctx context.Context, p *project.Project, o TakeOptions) (*Saved, error
 			return nil, err
 		}
 	}
-	if err := p.Writing(ctx); err != nil {
+	if err := p.BeginWriting(ctx); err != nil {
 		return nil, err
 	}
 	still, err := holdStill(ctx, p)

@@ -48,7 +48,7 @@ func Touch(ctx context.Context, p *project.Project, o TouchOptions) (Looked, err
 	if len(o.Paths) == 0 {
 		return Looked{}, nil
 	}
-	if err := p.Writing(ctx); err != nil {
+	if err := p.BeginWriting(ctx); err != nil {
 		return Looked{}, err
 	}
 	brief, cancel := context.WithTimeout(ctx, restoreWait)

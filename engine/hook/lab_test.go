@@ -87,7 +87,7 @@ func (l *lab) remove(path string) {
 func (l *lab) person() {
 	l.t.Helper()
 	l.do(func(ctx context.Context, p *project.Project) error {
-		if err := p.Writing(ctx); err != nil {
+		if err := p.BeginWriting(ctx); err != nil {
 			return err
 		}
 		_, err := checkpoint.Take(ctx, p, checkpoint.TakeOptions{})

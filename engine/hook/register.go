@@ -72,7 +72,7 @@ func writeSession(p *project.Project, s currentSession) error {
 
 // registerSession tells the log of a session without a checkpoint.
 func registerSession(ctx context.Context, p *project.Project, s manifest.Session) error {
-	if err := p.Writing(ctx); err != nil {
+	if err := p.BeginWriting(ctx); err != nil {
 		return err
 	}
 	if _, err := commit.Commit(ctx, p, manifest.Record{Session: &s}); err != nil {

@@ -55,7 +55,7 @@ const (
 // late. By the time that it returns, the files in Edits are in the
 // checkpoint, or beside it.
 func save(ctx context.Context, p *project.Project, o saveOptions) (*outcome, error) {
-	if err := p.Writing(ctx); err != nil {
+	if err := p.BeginWriting(ctx); err != nil {
 		return nil, err
 	}
 	start, err := p.StartTime()

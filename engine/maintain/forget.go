@@ -205,7 +205,7 @@ func (f *Forgotten) dropPulled(p *project.Project) (err error) {
 
 // forgetting takes the lock of gc for a forget.
 func forgetting(ctx context.Context, p *project.Project) (unlock func(), err error) {
-	if err := p.Writing(ctx); err != nil {
+	if err := p.BeginWriting(ctx); err != nil {
 		return nil, err
 	}
 	lock, err := p.Lock(ctx, project.SweepLock)

@@ -55,7 +55,7 @@ type Collected struct {
 // sweep, if the store has lost something of what stays.
 func GC(ctx context.Context, p *project.Project, o GCOptions) (*Collected, error) {
 	if !o.DryRun {
-		if err := p.Writing(ctx); err != nil {
+		if err := p.BeginWriting(ctx); err != nil {
 			var full *project.DiskFullError
 			if !errors.As(err, &full) { // a full disk is what gc is for
 				return nil, err

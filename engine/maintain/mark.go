@@ -42,7 +42,7 @@ func Rename(ctx context.Context, p *project.Project, c manifest.Checkpoint, name
 
 // mark commits the mark that decide makes of the present state of a checkpoint, nil for none.
 func mark(ctx context.Context, p *project.Project, c manifest.Checkpoint, decide func(*manifest.DB, manifest.Checkpoint) (*manifest.Mark, error)) error {
-	if err := p.Writing(ctx); err != nil {
+	if err := p.BeginWriting(ctx); err != nil {
 		return err
 	}
 	err := commit.Transact(ctx, p, func(db *manifest.DB) ([]manifest.Record, error) {

@@ -20,7 +20,7 @@ import (
 // objects that are damaged but whose content the working tree still has; the
 // database. What is still damaged afterwards is in the result.
 func Repair(ctx context.Context, p *project.Project) (*Verified, error) {
-	if err := p.Writing(ctx); err != nil {
+	if err := p.BeginWriting(ctx); err != nil {
 		return nil, err
 	}
 	lock, err := p.Lock(ctx, project.SweepLock)

@@ -35,7 +35,7 @@ func TestVerifyMissesConversation(t *testing.T) {
 	file := filepath.Join(env.Home, ".claude", "projects", "-p", session+".jsonl")
 	must(t, os.MkdirAll(filepath.Dir(file), 0o700))
 	must(t, os.WriteFile(file, []byte(text), 0o600))
-	must(t, p.Writing(t.Context()))
+	must(t, p.BeginWriting(t.Context()))
 	saved, err := checkpoint.Take(t.Context(), p, checkpoint.TakeOptions{Options: checkpoint.Options{
 		By: conversation.Trigger{Agent: "claude", Session: session, Transcript: file},
 	}})

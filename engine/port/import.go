@@ -107,7 +107,7 @@ func importID(source string) (id manifest.CheckpointID) {
 // and the next save go on from it.
 func Import(ctx context.Context, p *project.Project, o ImportOptions) (*Imported, error) {
 	if !o.DryRun {
-		if err := p.Writing(ctx); err != nil {
+		if err := p.BeginWriting(ctx); err != nil {
 			return nil, err
 		}
 	}

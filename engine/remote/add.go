@@ -37,7 +37,7 @@ type Added struct {
 // Add makes a remote at a place that holds nothing, or joins the one that is there. Nothing is pushed. Errors: *TakenError, *project.BadNameError,
 // *ShareError, *FutureError, *BadObjectError, those of package bucket.
 func Add(ctx context.Context, p *project.Project, o AddOptions) (*Added, error) {
-	if err := p.Writing(ctx); err != nil {
+	if err := p.BeginWriting(ctx); err != nil {
 		return nil, err
 	}
 	if err := project.CheckName(o.Name); err != nil {
@@ -179,7 +179,7 @@ func absolute(env account.Env, url string) string {
 
 // Remove forgets a remote: what is there stays there, and the account keeps the key. It waits for a push and a pull. Error: *account.BusyError.
 func Remove(ctx context.Context, p *project.Project, name string) (*Remote, error) {
-	if err := p.Writing(ctx); err != nil {
+	if err := p.BeginWriting(ctx); err != nil {
 		return nil, err
 	}
 	r, err := Find(p, name)

@@ -212,7 +212,7 @@ func Ask(ctx context.Context, p *project.Project) error {
 }
 
 func (r *Remote) ask(ctx context.Context) error {
-	if err := r.p.Writing(ctx); err != nil || !r.asks(true) {
+	if err := r.p.BeginWriting(ctx); err != nil || !r.asks(true) {
 		return err
 	}
 	lock, err := r.lock(ctx)

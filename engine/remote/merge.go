@@ -77,7 +77,7 @@ func (r *Remote) Merge(ctx context.Context) (done *Merged, err error) {
 
 // takeMerge decides whether this process is to merge. If it fails, others try again when as many segments have come.
 func (r *Remote) takeMerge(ctx context.Context) (m mark, due bool, err error) {
-	if err := r.p.Writing(ctx); err != nil || !r.mergeDue() {
+	if err := r.p.BeginWriting(ctx); err != nil || !r.mergeDue() {
 		return m, false, err
 	}
 	lock, err := r.lock(ctx)

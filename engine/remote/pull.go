@@ -75,7 +75,7 @@ type pulling struct {
 // Pull fetches the logs of the other writers of a remote. Neither the working tree nor this store's own log is touched. What cannot be
 // pulled of one log keeps no other one back. Errors: *account.BusyError where another process pulls, *KeyError, *GoneError, those of package bucket and of the store.
 func (r *Remote) Pull(ctx context.Context, o PullOptions) (*Pulled, error) {
-	if err := r.p.Writing(ctx); err != nil {
+	if err := r.p.BeginWriting(ctx); err != nil {
 		return nil, err
 	}
 	lock, err := r.lockPull(ctx)

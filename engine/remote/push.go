@@ -62,7 +62,7 @@ func (r *Remote) Repair(ctx context.Context) (*Pushed, error) {
 
 // push does a push, and notes for status how it went.
 func (r *Remote) push(ctx context.Context, u *pushing) (*Pushed, error) {
-	if err := r.p.Writing(ctx); err != nil {
+	if err := r.p.BeginWriting(ctx); err != nil {
 		return nil, err
 	}
 	lock, err := r.lock(ctx)

@@ -203,7 +203,7 @@ func inOrder[T any](ctx context.Context, n int, get func(ctx context.Context, i 
 // fill puts the log and its objects into the new store, and gives it the remote.
 func (c *cloning) fill(ctx context.Context, o CloneOptions, a about, path []piece) error {
 	p := c.done.Project
-	if err := p.Writing(ctx); err != nil {
+	if err := p.BeginWriting(ctx); err != nil {
 		return err
 	}
 	release, err := p.Use(ctx)

@@ -103,7 +103,7 @@ func (r *Remote) Keyring(ctx context.Context, given GivenKey) (*KeyState, error)
 		return nil, &BadObjectError{keyring.Prefix, fmt.Sprintf("key %d, for which this store pushes, is not to be seen in the remote", r.Epoch())}
 	}
 	s.People = s.ring.People(s.Current())
-	if r.p.Writing(ctx) != nil { // who may only read sees it
+	if r.p.BeginWriting(ctx) != nil { // who may only read sees it
 		return s, nil
 	}
 	was := r.Config
@@ -214,7 +214,7 @@ var settle = 1100 * time.Millisecond
 // read what is pushed for the new one. After an error, whatever was done harms nothing: what counts is one object, the last that is put, and the
 // account has the new key before that. Errors: *RivalError, *account.BusyError, and as Keyring.
 func (r *Remote) Rotate(ctx context.Context, o RotateOptions) (*Rotated, error) {
-	if err := r.p.Writing(ctx); err != nil {
+	if err := r.p.BeginWriting(ctx); err != nil {
 		return nil, err
 	}
 	lock, err := r.lock(ctx)

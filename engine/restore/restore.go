@@ -244,7 +244,7 @@ func (r *Run) run(choose func(*Run) (*treeio.Plan, error)) (_ *Restored, err err
 		r.Sel, r.Op.Some = sel, true
 	}
 	if !o.DryRun {
-		if err := p.Writing(ctx); err != nil {
+		if err := p.BeginWriting(ctx); err != nil {
 			return nil, err
 		}
 		lock, err := p.Lock(ctx, account.TreeLockName)

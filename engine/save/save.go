@@ -15,7 +15,7 @@ import (
 // durable. Paths that could not be captured are in Partial; they void nothing, and
 // neither does a session that is not known, unless the person named it.
 func Save(ctx context.Context, p *project.Project, o checkpoint.Options) (*checkpoint.Saved, error) {
-	if err := p.Writing(ctx); err != nil { // before all that looks into a store which is gone
+	if err := p.BeginWriting(ctx); err != nil { // before all that looks into a store which is gone
 		return nil, err
 	}
 	var beside *session.Chosen
