@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -88,6 +89,10 @@ func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, 
 	}
 	if !sweeps {
 		return c.result, nil
+	}
+	// What is removed may be put back as it was, from the same backup: joinOlder looks again, then.
+	if err := account.RemoveIfThere(filepath.Join(p.StoreDir(), olderName)); err != nil {
+		return nil, err
 	}
 	// The sweep needs the users lock, which planAndDelete held, for itself.
 	if c.purge {
