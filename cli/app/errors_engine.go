@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"os"
 	"strings"
 
@@ -212,6 +213,7 @@ func explainHeld(err error, f *Failure) bool {
 		place     *port.CheckoutDirError
 		part      *port.UnfinishedError
 		forgotten *restore.ForgottenStepError
+		removed   *restore.WorktreeRemovedError
 	)
 	switch {
 	case errors.As(err, &forgotten):
@@ -222,6 +224,8 @@ func explainHeld(err error, f *Failure) bool {
 		if forgotten.Older != nil {
 			f.Hint = "rewind restore " + forgotten.Older.ID.String()[:ShortID] + " goes further back, to the next checkpoint that differs"
 		}
+	case errors.As(err, &removed):
+		f.Code, f.Hint = ExitRefused, linkAgain(removed)
 	case is[*restore.ChangedSinceError](err, f, ExitRefused, "the same command shows them as they are now"):
 	case is[*gitprogram.MissingError](err, f, ExitFailed, "install git, or put it into $PATH"):
 	case is[*port.NoStatesError](err, f, ExitFailed, "rewind list shows the checkpoints; choose the ends with --good and --bad"):
@@ -338,3 +342,12 @@ func explainRest(err error, f *Failure) bool {
 
 // quotedPaths names paths as a shell takes them.
 func quotedPaths(paths []string) string { return strings.Join(QuoteAll(paths), ", ") }
+
+// linkAgain makes a linked worktree of a directory in which there are files: git itself only makes empty ones. git names what it
+// keeps of a worktree after the directory.
+func linkAgain(e *restore.WorktreeRemovedError) string {
+	git := "git --git-dir=" + ShellQuote(e.CommonDir) + " worktree"
+	linked := filepath.Join(e.WorkTree+".linked", filepath.Base(e.GitDir))
+	return fmt.Sprintf("%s add --no-checkout --detach %s && mv %s %s && %s repair %s; then the same command again",
+		git, ShellQuote(linked), ShellQuote(filepath.Join(linked, ".git")), ShellQuote(e.WorkTree), git, ShellQuote(e.WorkTree))
+}

@@ -64,6 +64,8 @@ func DescribeFinding(a *AgentFiles, f register.Finding) (severity, message, cure
 	case register.StraySetting:
 		return Mild, fmt.Sprintf("%s in %s has no effect: neither %s nor rewind reads it there", f.Detail, f.File, a.Title),
 			"remove it from " + f.File + "; rewind config shows what holds"
+	case register.Untrusted:
+		return Mild, fmt.Sprintf("%s does not trust %s: interactive sessions run no hooks there", a.Title, f.Detail), f.Cure
 	case register.AgentsOwn:
 		return Severe, f.Detail, f.Cure
 	}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
@@ -24,12 +25,14 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// List are the projects of the account whose directory is gone, or was made anew without a store, the one that was
-// saved to last first. It changes nothing.
+// List are the projects of the account whose directory is gone, was made anew without a store, or has nothing but its store, as
+// where a rescue was interrupted; the one that was saved to last first. It changes nothing.
 func List(ctx context.Context, env account.Env) ([]stores.Info, error) {
 	all, err := stores.List(ctx, env)
 	return slices.DeleteFunc(all, func(s stores.Info) bool {
 		switch s.State {
+		case account.Live:
+			return !hasOnlyStore(s.Root) || !hadFiles(ctx, env, s)
 		case account.Gone:
 			return false
 		case account.Replaced:
@@ -39,33 +42,72 @@ func List(ctx context.Context, env account.Env) ([]stores.Info, error) {
 	}), err
 }
 
+// hasOnlyStore reports whether a project's store is all that there is in its directory.
+func hasOnlyStore(root string) bool {
+	for _, name := range strings.Split(account.StoreName, "/") {
+		names, err := os.ReadDir(root)
+		if err != nil || len(names) != 1 || names[0].Name() != name {
+			return false
+		}
+		root = filepath.Join(root, name)
+	}
+	return true
+}
+
+// hadFiles reports whether the newest checkpoint of a project has anything.
+func hadFiles(ctx context.Context, env account.Env, s stores.Info) bool {
+	id, err := account.ParseStoreID(s.ID)
+	if err != nil {
+		return false
+	}
+	p, err := project.OpenGone(env, id, s.Root, filepath.Join(s.Store, account.ObjectsName), s.Store)
+	if err != nil {
+		return false
+	}
+	defer p.Close()
+	c, err := newest(ctx, p)
+	if err != nil || c == nil {
+		return false
+	}
+	dir, err := p.LoadDir(c.Root)
+	return err == nil && len(dir.Entries) > 0 || !c.Git.IsZero()
+}
+
 // Options of one rescue.
 type Options struct {
 	project.OpenOptions
 	Store string // id of the store
-	Dir   string // where to, absolute; it is made, or must be empty
+	Dir   string // where to, absolute; it is made, or must be empty, but for the store itself
 }
 
 // Rescue brings a project back into o.Dir: the store, and the files and git's own state of its newest checkpoint. The caller
 // closes the project. Errors: *project.RefusedError where something is in o.Dir; those of stores.Init and restore.Restore: then the
 // store is in place, and restore can be repeated.
 func Rescue(ctx context.Context, o Options) (*project.Project, *restore.Restored, error) {
+	notEmpty := &project.RefusedError{What: fmt.Sprintf("%s is not empty", o.Dir), Next: "name another directory, or move away what is there"}
 	names, err := os.ReadDir(o.Dir)
+	begun := hasOnlyStore(o.Dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return nil, nil, err
-	case len(names) > 0:
-		return nil, nil, &project.RefusedError{What: fmt.Sprintf("%s is not empty", o.Dir), Next: "name another directory, or move away what is there"}
+	case len(names) > 0 && !begun:
+		return nil, nil, notEmpty
 	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, nil, err
 	}
 	init := stores.InitOptions{OpenOptions: o.OpenOptions, NoSave: true, Adopt: o.Store}
 	init.Root, init.Env.Dir = o.Dir, o.Dir
+	if begun {
+		init.Adopt = "" // it is there
+	}
 	p, _, err := stores.Init(ctx, init)
 	if err != nil {
 		return nil, nil, err
+	}
+	if p.ID.String() != o.Store {
+		return p, nil, notEmpty
 	}
 	newest, err := newest(ctx, p)
 	if err != nil || newest == nil {
@@ -79,8 +121,10 @@ func Rescue(ctx context.Context, o Options) (*project.Project, *restore.Restored
 		ro.Git = restore.GitLost
 	}
 	done, err := restore.Restore(ctx, p, ro)
-	if refused := (*project.RefusedError)(nil); ro.Git != restore.GitStays && errors.As(err, &refused) {
-		p.Notify("git's own state was not brought back: " + refused.What)
+	var refused *project.RefusedError
+	var removed *restore.WorktreeRemovedError
+	if ro.Git != restore.GitStays && (errors.As(err, &refused) || errors.As(err, &removed)) {
+		p.Notify("git's own state was not brought back: " + err.Error())
 		ro.Git = restore.GitStays
 		if done, err = restore.Restore(ctx, p, ro); err == nil {
 			done.GitLeft = true

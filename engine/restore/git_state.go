@@ -204,10 +204,21 @@ func isOurRepository(root string, t gitrestore.Target) error {
 	case around && t.GitDir != t.CommonDir && namesWorktree(t, dotGit):
 		return nil
 	}
+	if around && t.GitDir != t.CommonDir && gitrepo.IsGitDir(t.CommonDir) && !account.Exists(t.GitDir) && !account.Exists(dotGit) {
+		return &WorktreeRemovedError{WorkTree: t.WorkTree, GitDir: t.GitDir, CommonDir: t.CommonDir}
+	}
 	return &project.RefusedError{
 		What: fmt.Sprintf("the git repository of that checkpoint was %s, and that is not the one around %s now", t.CommonDir, root),
 		Next: "leave out --git, or move what is there now away",
 	}
+}
+
+// WorktreeRemovedError: the checkpoint is of a linked worktree that git has removed, from both sides. A store can come from
+// anywhere, so it is the person who says that the repository is to have the worktree again.
+type WorktreeRemovedError struct{ WorkTree, GitDir, CommonDir string }
+
+func (e *WorktreeRemovedError) Error() string {
+	return fmt.Sprintf("git has removed the linked worktree %s of %s", e.WorkTree, e.CommonDir)
 }
 
 // maxPath is more than a longest path, in bytes.

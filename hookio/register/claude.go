@@ -72,8 +72,7 @@ func claudeTrust(w Where, _ []FoundEntry) []Finding {
 		return nil
 	}
 	return []Finding{{
-		Code: AgentsOwn, File: claudeState(w),
-		Detail: "Claude Code does not trust " + w.Root + " and runs no hooks there",
-		Cure:   "claude in " + w.Root + ", then trust the folder",
+		Code: Untrusted, File: claudeState(w), Detail: w.Root,
+		Cure: "claude in " + w.Root + ", then trust the folder",
 	}}
 }

@@ -44,6 +44,7 @@ const (
 	NotOurs         FindingCode = "not-ours"           // a file with the name of our extension is somebody else's
 	OtherVersion    FindingCode = "other-version"      // our extension was made by the version Detail, or changed
 	StraySetting    FindingCode = "stray-setting"      // Detail is a setting of rewind's, which no agent reads
+	Untrusted       FindingCode = "untrusted"          // interactive sessions run no hooks in the folder Detail
 	AgentsOwn       FindingCode = "agents-own"         // of this agent alone: Detail says it, and Cure what to do
 )
 
@@ -53,7 +54,7 @@ type Finding struct {
 	File   string
 	Event  string
 	Detail string
-	Cure   string // for Ignored, OlderIgnores and AgentsOwn
+	Cure   string // for Ignored, OlderIgnores, Untrusted and AgentsOwn
 }
 
 // Missing is what is missing, of an EventMissing, as a Completion says it.
