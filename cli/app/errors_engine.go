@@ -343,11 +343,8 @@ func explainRest(err error, f *Failure) bool {
 // quotedPaths names paths as a shell takes them.
 func quotedPaths(paths []string) string { return strings.Join(QuoteAll(paths), ", ") }
 
-// linkAgain makes a linked worktree of a directory in which there are files: git itself only makes empty ones. git names what it
-// keeps of a worktree after the directory.
+// linkAgain is the command by which a person says that a directory is to be the linked worktree again that it was.
 func linkAgain(e *restore.WorktreeRemovedError) string {
-	git := "git --git-dir=" + ShellQuote(e.CommonDir) + " worktree"
-	linked := filepath.Join(e.WorkTree+".linked", filepath.Base(e.GitDir))
-	return fmt.Sprintf("%s add --no-checkout --detach %s && mv %s %s && %s repair %s; then the same command again",
-		git, ShellQuote(linked), ShellQuote(filepath.Join(linked, ".git")), ShellQuote(e.WorkTree), git, ShellQuote(e.WorkTree))
+	return fmt.Sprintf("echo %s >%s, then the same command again, registers it anew with its HEAD and its index",
+		ShellQuote("gitdir: "+e.GitDir), ShellQuote(filepath.Join(e.WorkTree, ".git")))
 }
