@@ -77,6 +77,12 @@ func TestPageAddress(t *testing.T) {
 	l.until(`location.pathname === "` + first + `" && location.search === "?path=calc_test.go&line=1"`)
 	l.reload()
 	l.until(`document.querySelector(".right .patch tr.flash")?.textContent.includes("package calc") && location.search === "?path=calc_test.go&line=1"`)
+	l.click(".right button", "Compare with now")
+	l.until(`location.pathname === "` + first + `" && location.search === "?with=now"`)
+	l.reload()
+	l.until(`document.querySelector(".right [aria-pressed=true]") && document.querySelector(".right .what")?.textContent.includes("to now") && location.search === "?with=now"`)
+	l.press("Escape")
+	l.until(`!document.querySelector(".right [aria-pressed=true]") && location.pathname === "` + first + `" && !location.search`)
 
 	// The end of the first turn adds nothing to its row, and has an address all the same.
 	var list struct{ Checkpoints []struct{ ID, Kind string } }

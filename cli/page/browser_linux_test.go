@@ -67,6 +67,7 @@ func TestPageTakesBackATurn(t *testing.T) {
 	l.until(`document.querySelector(".row.chosen")?.textContent.includes("make Add faster") && document.querySelector(".right .patch .in [class^=c-]")`)
 	l.until(`document.querySelector(".right .by")?.textContent.includes("Write") && document.querySelector(".talk .here")`)
 	l.ok(l.Size(1280, 520))
+	l.until(`!document.getAnimations().length`)
 	l.picture("ui")
 	l.click(".right button", "Revert this turn…")
 	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Revert 1 path"`)

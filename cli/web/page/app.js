@@ -79,7 +79,9 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   // A row of the address is looked for until all rows are known, those that add nothing too.
   const [chosen, setChosen] = useState(() => (!data ? 0 : place.row ? prepare(data.rows).findIndex((r) => r.id === place.row) : newest(prepare(data.rows))));
   const [marked, setMarked] = useState(null);
-  const [against, setAgainst] = useState("");
+  const [against, setAgainst] = useState(place.with); // "@": the row is compared with the files as they are now
+  const besides = useRef();
+  besides.current = against;
   const [action, setAction] = useState(null);
   const [naming, setNaming] = useState(null); // the row that gets a name
   const [said, setSaid] = useState("");
@@ -104,7 +106,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   }
   const go = useCallback((to, instead) => {
     clearTimeout(noted.current);
-    if (!to.page) to = { page: "", row: picked.current ? chosenID.current : "" };
+    if (!to.page) to = { page: "", row: picked.current ? chosenID.current : "", with: besides.current };
     else setHit(null); // a search leads to its line once: who comes back from another place begins in the list
     history[instead ? "replaceState" : "pushState"](null, "", address(project, to));
     setPlace(to);
@@ -112,7 +114,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   // The address names the row that the person chose: at once for a click, which Back takes back; once keys come to rest.
   const note = (id, click) => {
     clearTimeout(noted.current);
-    const write = () => history[click ? "pushState" : "replaceState"](null, "", address(project, { page: "", row: id }));
+    const write = () => history[click ? "pushState" : "replaceState"](null, "", address(project, { page: "", row: id, with: besides.current }));
     if (click) write();
     else noted.current = setTimeout(write, 200);
   };
@@ -131,6 +133,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
       clearTimeout(noted.current);
       setPlace(to);
       setHit(hitOf(to));
+      setAgainst(to.with);
       if (to.row) return find(to.row);
       if (to.page || !list.current) return;
       picked.current = false;
@@ -266,6 +269,11 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
     if (place.page === "") note(rows[n].id, click && n !== chosen);
     if (rows[n].id === "@") lookNow();
   }, [rows, chosen, ask, place]);
+  useEffect(() => {
+    if (!row || place.page || shared || placeOf(location).with === against) return;
+    picked.current = true;
+    note((chosenID.current = row.id));
+  }, [against]);
   const noteLine = (id, path, line) => {
     clearTimeout(noted.current);
     picked.current = true;
@@ -476,12 +484,13 @@ function placeOf(location) {
   const q = new URLSearchParams(shared ? location.hash.slice(1) : location.search);
   const page = q.get("at") || "";
   const row = page ? "" : rowOfName(shared ? q.get("c") : /^\/p\/[0-9a-f]{32}\/c\/([\w-]+)$/.exec(location.pathname)?.[1]);
-  return { page, row, version: q.get("v") || "", line: +q.get("line") || 0, text: q.get("text") || "", path: q.get("path") || "", query: q.get("q") || "", a: q.get("a") || "", b: q.get("b") || "" };
+  return { page, row, with: row && q.get("with") === "now" ? "@" : "", version: q.get("v") || "", line: +q.get("line") || 0, text: q.get("text") || "", path: q.get("path") || "", query: q.get("q") || "", a: q.get("a") || "", b: q.get("b") || "" };
 }
 
 function address(project, place) {
   const q = new URLSearchParams();
   if (place.page) q.set("at", place.page);
+  if (place.with) q.set("with", "now");
   if (place.path) q.set("path", place.path);
   if (place.version) q.set("v", place.version);
   if (place.line) q.set("line", place.line);
