@@ -14,7 +14,7 @@ func TestPageDiffs(t *testing.T) {
 		fmt.Fprintln(&long, "line", i+1)
 	}
 	l := newPageLabOf(t, []pageTurn{
-		{"make Add faster", "calc.go", "package calc\n\nfunc Add(a, b int) int { return a - b }\n", "Use `a - b`:\n\n```go\nfunc <b>x</b>() {}\n```\nDone."},
+		{"make Add faster", "calc.go", "package calc\n\n// Add is fast.\nfunc Add(a, b int) int { return a - b }\n", "Use `a - b`:\n\n```go\nfunc <b>x</b>() {}\n```\nDone."},
 		{"a long file", "long.txt", long.String(), "Done."},
 	})
 	l.click(".right button", "Show all 5,000 lines")
@@ -31,7 +31,7 @@ func TestPageDiffs(t *testing.T) {
 	l.until(`document.querySelector(".talk .words pre")?.textContent === "func <b>x</b>() {}" && document.querySelector(".talk .words code").textContent === "a - b"`)
 	l.until(`!document.querySelector(".talk .answer") && [...document.querySelectorAll(".talk .call details")].some((e) => e.textContent.includes("written"))`)
 	l.ok(l.Size(1920, 1080))
-	l.until(`document.querySelector(".right .patch.beside tr:has(.code.out):has(.code.in)")`)
+	l.until(`document.querySelector(".right .patch.beside tr:has(.code.out):has(.code.in)")?.textContent.includes("a - b")`) // beside its like
 	l.picture("beside")
 	l.clean()
 }

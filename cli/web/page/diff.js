@@ -9,6 +9,7 @@ const CHUNK = 200; // lines that are drawn together, once they are near what is 
 const LINE = 18; // px of a line that was not drawn yet
 const LONGEST = 2000; // characters of one line
 const WORDS = 20000; // pairs of words of two lines that are compared at most
+const SHIFTS = 20; // places at which fewer lines are tried beside more
 const ALIKE = 0.3; // of the longer line: what two lines have in common, so that their words are compared
 
 // parse reads a patch in git's format into hunks of lines with their numbers.
@@ -53,13 +54,28 @@ function turned(hunks) {
 const HEADS = { "new file mode": "deleted file mode", "deleted file mode": "new file mode", "old mode": "new mode", "new mode": "old mode" };
 const turnedHead = (head) => head.map((line) => line.replace(/^(new file mode|deleted file mode|old mode|new mode)\b/, (h) => HEADS[h])).sort((a, b) => a.startsWith("new mode") - b.startsWith("new mode"));
 
-// paired lets each line that replaces another one know it.
+// alike is how much two lines have in common at their ends.
+function alike(a, b) {
+  const most = Math.min(a.length, b.length);
+  let from = 0, end = 0;
+  while (from < most && a[from] === b[from]) from++;
+  while (end < most - from && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
+  return from + end;
+}
+
+// paired lets each line that replaces another one know it: of more lines than before, those in a row that are most alike.
 function paired(hunks) {
   for (const { lines } of hunks)
     for (let i = 0, mid, end; i < lines.length; i = Math.max(end, i + 1)) {
       for (mid = i; lines[mid]?.sign === "-"; ) mid++;
       for (end = mid; lines[end]?.sign === "+"; ) end++;
-      for (let k = 0; i + k < mid && mid + k < end; k++) (lines[i + k].other = lines[mid + k]), (lines[mid + k].other = lines[i + k]);
+      const [few, many] = [lines.slice(i, mid), lines.slice(mid, end)].sort((x, y) => x.length - y.length);
+      let best = 0, most = -1;
+      for (let by = 0; by <= Math.min(many.length - few.length, SHIFTS); by++) {
+        const sum = few.reduce((n, l, k) => n + alike(l.text, many[by + k].text), 0);
+        if (sum > most) [best, most] = [by, sum];
+      }
+      few.forEach((l, k) => ((l.other = many[best + k]), (l.other.other = l)));
     }
   return hunks;
 }
@@ -169,7 +185,9 @@ export function Patch({ file, at, narrow, onLine }) {
         let mid = i, end;
         while (mid < to && lines[mid].sign === "-") mid++;
         for (end = mid; end < to && lines[end].sign === "+"; ) end++;
-        for (let k = 0; i + k < mid || mid + k < end; k++) out.push(both(i + k < mid ? i + k : undefined, mid + k < end ? mid + k : undefined));
+        const left = mid - i, right = end - mid, fewer = left < right;
+        const by = left && right ? lines.indexOf(lines[fewer ? i : mid].other, fewer ? mid : i) - (fewer ? mid : i) : 0, shift = by < 0 ? 0 : fewer ? by : -by; // the first of the fewer lines is beside its like
+        for (let k = Math.min(0, shift); k < Math.max(left + shift, right); k++) out.push(both(k >= shift && k < left + shift ? i + k - shift : undefined, k >= 0 && k < right ? mid + k : undefined));
         i = end - 1;
       }
     }
