@@ -181,6 +181,11 @@ func (b *blaming) renamed(newest *manifest.Checkpoint, path string, before uint6
 					return err
 				}
 			}
+			if first, err := b.first(db, op, v.Seq); err != nil {
+				return err
+			} else if first {
+				continue
+			}
 			came := manifest.Change{Path: path, New: v.New}
 			changes := func(visit func(manifest.Change) error) error {
 				if op == nil {
@@ -200,6 +205,19 @@ func (b *blaming) renamed(newest *manifest.Checkpoint, path string, before uint6
 		return nil
 	})
 	return from, at, err
+}
+
+// first reports whether nothing is known from before a checkpoint that a file could have been: no checkpoint, no operation
+// (op), and no file that a hook saw.
+func (b *blaming) first(db *manifest.DB, op *manifest.Operation, seq uint64) (bool, error) {
+	before, err := db.Previous(seq)
+	if err != nil || before != nil || op != nil {
+		return false, err
+	}
+	for _, err := range db.Touches(manifest.TouchQuery{To: seq}) {
+		return false, err
+	}
+	return true, nil
 }
 
 // cameFrom finds what a file that came was called before, among the changes that came with it; "" for nothing. op is what

@@ -201,10 +201,16 @@ func (h *historian) file(path string, before uint64) (from string, seq uint64, e
 		if err != nil {
 			return "", 0, err
 		}
+		older, err := h.db.Previous(v.Seq)
+		if err != nil {
+			return "", 0, err
+		}
+		var others func(func(manifest.Change) error) error
+		if older != nil { // the first checkpoint has nothing that a file could have been before
+			others = func(visit func(manifest.Change) error) error { return manifest.Each(h.db.Changes(v.Seq), visit) }
+		}
 		change := manifest.Change{Path: path, Old: v.Old, New: v.New}
-		step, err := h.step(h.p.LoadDir, h.p.Store.Get, change, h.unread(&c.Checkpoint), func(visit func(manifest.Change) error) error {
-			return manifest.Each(h.db.Changes(v.Seq), visit)
-		})
+		step, err := h.step(h.p.LoadDir, h.p.Store.Get, change, h.unread(&c.Checkpoint), others)
 		if err != nil {
 			return "", 0, err
 		}
