@@ -27,10 +27,11 @@ type Batch struct {
 	err    error // of the bulk pack: the batch cannot be committed
 }
 
-// shard is a part of the map of the batch's objects.
+// shard is a part of the batch's objects.
 type shard struct {
-	mu    sync.Mutex
-	known map[oid.ID]blockPos
+	mu     sync.Mutex
+	known  oid.Set
+	places []blockPos // by the numbers of known
 }
 
 // blockPos is where an object of the batch lies; without a block the store has it.
@@ -43,7 +44,7 @@ type blockPos struct {
 type stagedBlock struct {
 	mu      sync.Mutex
 	open    bool
-	entries []pack.Entry
+	entries []pack.Entry // nil once the block is in the batch's pack, which has them
 	body    []byte    // while open
 	payload []byte    // encoded, while in memory
 	at      *location // in the batch's pack
@@ -69,8 +70,11 @@ func (b *Batch) place(id oid.ID) (blockPos, bool) {
 	h := b.shard(id)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	p, ok := h.known[id]
-	return p, ok
+	n, ok := h.known.Find(id)
+	if !ok {
+		return blockPos{}, false
+	}
+	return h.places[n], true
 }
 
 // Get reads an object of the batch or of the store (staged ones included).
@@ -97,13 +101,15 @@ func (b *Batch) Get(dst []byte, id oid.ID) ([]byte, error) {
 func (b *Batch) baseOf(x pack.Prefix) (*pack.Entry, []byte, error) {
 	h := &b.shards[x[0]&63]
 	h.mu.Lock()
-	for id, p := range h.known {
-		if p.block != nil && pack.PrefixOf(id) == x {
-			h.mu.Unlock()
-			return b.stored1(p)
-		}
+	n, ok := h.known.FindHalf(x)
+	var p blockPos
+	if ok {
+		p = h.places[n]
 	}
 	h.mu.Unlock()
+	if p.block != nil {
+		return b.stored1(p)
+	}
 	return b.s.baseOf(x)
 }
 
@@ -208,6 +214,7 @@ func (b *Batch) seal() ([]*stagedBlock, error) {
 		return nil, errors.New("a writer of the batch was not flushed")
 	}
 	if b.bulk != nil {
+		b.forget() // the index that is written now takes as much memory
 		if b.err = b.bulk.finish(); b.err != nil {
 			return nil, b.err
 		}
@@ -220,12 +227,18 @@ func (b *Batch) committed() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.done, b.staged = true, nil
-	for i := range b.shards {
-		b.shards[i].mu.Lock()
-		b.shards[i].known = nil
-		b.shards[i].mu.Unlock()
-	}
+	b.forget()
 	b.s.mu.Lock()
 	b.s.ready = false // the next look-up sees what is new
 	b.s.mu.Unlock()
+}
+
+// forget lets go of where the objects lie: nobody asks for one any more, or finds it in the store.
+func (b *Batch) forget() {
+	for i := range b.shards {
+		h := &b.shards[i]
+		h.mu.Lock()
+		h.known, h.places = oid.Set{}, nil
+		h.mu.Unlock()
+	}
 }

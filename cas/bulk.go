@@ -75,7 +75,7 @@ func (k *bulk) add(b *stagedBlock, payload []byte) error {
 	k.contents.AddBlock(at, k.end, b.entries)
 	b.mu.Lock()
 	b.at = &location{k.pack, pack.Place{BlockRef: pack.BlockRef{Offset: at, Size: int32(k.end - at)}, Pos: 0}}
-	b.open, b.body, b.payload = false, nil, nil
+	b.open, b.entries, b.body, b.payload = false, nil, nil, nil
 	b.mu.Unlock()
 	switch {
 	case k.end >= k.s.limits.dataPack:
@@ -102,14 +102,19 @@ func (k *bulk) flush(sealed bool) error {
 	// What an index covers counts as durable: it is written after the fsync.
 	done := make(chan error, 1)
 	k.syncing = done
-	file, name, c := k.file, k.name, k.contents.Clone()
+	file, name, c := k.file, k.name, k.contents
+	if sealed {
+		k.contents = pack.Contents{}
+	} else {
+		c = c.Clone()
+	}
 	go func() {
 		err := k.s.sync(file)
 		if err == nil {
 			err = k.s.syncDir()
 		}
 		if err == nil {
-			err = k.s.writeIndex(name, c)
+			err = k.s.writeIndex(name, &c)
 		}
 		done <- err
 	}()

@@ -84,7 +84,9 @@ func (p *RepackPlan) keepMade(b *Batch, going map[pack.Name]bool) error {
 			return err
 		}
 	}
-	b.eachStaged(note)
+	if err := b.eachStaged(note); err != nil {
+		return err
+	}
 	for i := 0; i < len(reached); i++ {
 		if x := reached[i]; !made[x] {
 			made[x] = true
@@ -111,17 +113,32 @@ func (p *RepackPlan) keepMade(b *Batch, going map[pack.Name]bool) error {
 }
 
 // eachStaged visits the objects of the batch as they are stored.
-func (b *Batch) eachStaged(visit func(*pack.Entry)) {
+func (b *Batch) eachStaged(visit func(*pack.Entry)) error {
+	blocks := map[*stagedBlock]bool{}
 	for i := range b.shards {
 		h := &b.shards[i]
 		h.mu.Lock()
-		for _, p := range h.known {
+		for _, p := range h.places {
 			if p.block != nil {
-				visit(&p.block.entries[p.pos])
+				blocks[p.block] = true
 			}
 		}
 		h.mu.Unlock()
 	}
+	for k := range blocks {
+		entries := k.entries
+		if k.at != nil {
+			t, err := k.at.pack.table(k.at.BlockRef)
+			if err != nil {
+				return k.at.pack.damaged(oid.ID{}, k.at.Offset, err)
+			}
+			entries = t.Entries
+		}
+		for i := range entries {
+			visit(&entries[i])
+		}
+	}
+	return nil
 }
 
 // stays reports whether an object will be there when the victims are gone.

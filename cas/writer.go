@@ -52,14 +52,11 @@ func (b *Batch) claim(id oid.ID) bool {
 	h := b.shard(id)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, ok := h.known[id]; ok {
-		return false
+	_, added := h.known.Add(id)
+	if added {
+		h.places = append(h.places, blockPos{})
 	}
-	if h.known == nil {
-		h.known = map[oid.ID]blockPos{}
-	}
-	h.known[id] = blockPos{}
-	return true
+	return added
 }
 
 func (w *Writer) stage(id oid.ID, data []byte, base oid.ID) (added bool, err error) {
@@ -215,7 +212,9 @@ func (w *Writer) put(open **stagedBlock, e pack.Entry, data []byte) error {
 func (b *Batch) settle(id oid.ID, k *stagedBlock, pos int) {
 	h := b.shard(id)
 	h.mu.Lock()
-	h.known[id] = blockPos{k, int32(pos)}
+	if n, ok := h.known.Find(id); ok {
+		h.places[n] = blockPos{k, int32(pos)}
+	}
 	h.mu.Unlock()
 }
 

@@ -59,10 +59,9 @@ func (c *Contents) AddCommit(seq uint64, offset, end int64) {
 }
 
 // Clone is a copy that shares nothing with c.
-func (c *Contents) Clone() *Contents {
-	d := *c
-	d.Blocks, d.objects, d.Commits = slices.Clone(c.Blocks), slices.Clone(c.objects), slices.Clone(c.Commits)
-	return &d
+func (c Contents) Clone() Contents {
+	c.Blocks, c.objects, c.Commits = slices.Clone(c.Blocks), slices.Clone(c.objects), slices.Clone(c.Commits)
+	return c
 }
 
 func (c *Contents) sort() {
