@@ -45,9 +45,9 @@ type stagedBlock struct {
 	mu      sync.Mutex
 	open    bool
 	entries []pack.Entry // nil once the block is in the batch's pack, which has them
-	body    []byte    // while open
-	payload []byte    // encoded, while in memory
-	at      *location // in the batch's pack
+	body    []byte       // while open
+	payload []byte       // encoded, while in memory
+	at      *location    // in the batch's pack
 }
 
 // NewBatch begins to stage objects.

@@ -78,7 +78,7 @@ func (k *bulk) add(b *stagedBlock, payload []byte) error {
 	b.open, b.entries, b.body, b.payload = false, nil, nil, nil
 	b.mu.Unlock()
 	switch {
-	case k.end >= k.s.limits.dataPack:
+	case k.end >= k.s.limits.dataPack, k.contents.Objects() >= k.s.limits.objects:
 		return k.flush(true)
 	case k.end-k.from >= k.s.limits.flush:
 		return k.flush(false)

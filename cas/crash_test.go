@@ -16,7 +16,7 @@ import (
 )
 
 // smallLimits make everything happen that takes a long log or much data.
-var smallLimits = limits{bulk: 20 << 10, flush: 30 << 10, dataPack: 60 << 10, logPack: 20 << 10, logCommits: 8, group: 40 << 10}
+var smallLimits = limits{bulk: 20 << 10, flush: 30 << 10, dataPack: 60 << 10, objects: 1 << 19, logPack: 20 << 10, logCommits: 8, group: 40 << 10}
 
 // world is a store on a file system that can lose its power, and what it must hold.
 type world struct {

@@ -246,6 +246,36 @@ func TestBulk(t *testing.T) {
 	}
 }
 
+// TestPackOfManyObjects: a batch begins another pack at a number of objects, however small they are, and all of them can be
+// read from the batch and from the store.
+func TestPackOfManyObjects(t *testing.T) {
+	s := testStore(t)
+	s.limits.bulk, s.limits.objects = 1, 20
+	b := s.NewBatch()
+	w := b.Writer()
+	var objects [][]byte
+	for i := range 100 {
+		o := noise(uint64(i), 100_000)
+		objects = append(objects, o)
+		if _, err := w.Put(oid.Sum(o), o, oid.ID{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, o := range objects {
+		if got, err := b.Get(nil, oid.Sum(o)); err != nil || !bytes.Equal(got, o) {
+			t.Fatal(err)
+		}
+	}
+	commitBatch(t, s, b, w, "many")
+	packs, err := filepath.Glob(filepath.Join(s.o.Dir, "data-*.pack"))
+	if err != nil || len(packs) < 4 {
+		t.Errorf("100 objects are in %d packs, want one for about 20: %v", len(packs), err)
+	}
+	for _, o := range objects {
+		mustGet(t, reopen(t, s.o), o)
+	}
+}
+
 func TestPutFile(t *testing.T) {
 	s := testStore(t)
 	data := noise(1, 20<<20)

@@ -41,6 +41,9 @@ type Contents struct {
 	Commits []CommitRef // in the order of the pack, the unsequenced ones left out
 }
 
+// Objects is how many objects there are.
+func (c *Contents) Objects() int { return len(c.objects) }
+
 // AddBlock adds the block whose record lies from offset to end.
 func (c *Contents) AddBlock(offset, end int64, entries []Entry) {
 	n := uint32(len(c.Blocks))
