@@ -53,7 +53,7 @@ type RepackPlan struct {
 	packs   []*planned
 	logs    bool                     // the log is rewritten
 	newest  uint64                   // sequence number of the newest commit seen
-	home    map[pack.Prefix]*planned // which copy of a needed object counts
+	home    map[pack.Prefix]*planned // of a needed object in several places, which copy counts
 	pinned  map[pack.Prefix]bool     // bases that must stay although only deltas need them
 	kept    int64                    // bytes of the commits that stay
 	dropped int

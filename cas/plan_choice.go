@@ -36,23 +36,27 @@ func (p *RepackPlan) needs(id oid.ID) bool { return p.live(id) || p.pinned[pack.
 func (p *RepackPlan) weigh() error {
 	bases := map[pack.Prefix]pack.Prefix{}
 	var wanted []pack.Prefix
-	alive := map[pack.Prefix]bool{}
+	var seen oid.Set
+	var alive []bool // by the numbers of seen
+	several := map[pack.Prefix]bool{}
 	first := map[*planned]int64{}
-	seen := map[pack.Prefix]bool{}
 	for _, k := range p.packs {
 		err := p.s.eachTable(k.pack, 0, false, func(ref pack.BlockRef, b *pack.Block) error {
 			for i := range b.Entries {
 				e := &b.Entries[i]
-				p.doubled = p.doubled || seen[pack.PrefixOf(e.ID)]
-				seen[pack.PrefixOf(e.ID)] = true
+				n, added := seen.Add(e.ID)
+				if added {
+					alive = append(alive, p.live(e.ID))
+				} else {
+					several[pack.PrefixOf(e.ID)] = true
+				}
 				if e.Delta {
 					bases[pack.PrefixOf(e.ID)] = e.Base
 					k.bases = append(k.bases, e.Base)
 				}
-				if !p.live(e.ID) {
+				if !alive[n] {
 					k.impure = true
 				} else {
-					alive[pack.PrefixOf(e.ID)] = true
 					first[k] += b.Share(ref.Size, i)
 					if e.Delta {
 						wanted = append(wanted, e.Base)
@@ -66,8 +70,12 @@ func (p *RepackPlan) weigh() error {
 		}
 	}
 	for _, k := range p.packs {
-		k.impure = k.impure || slices.ContainsFunc(k.bases, func(x pack.Prefix) bool { return !alive[x] })
+		k.impure = k.impure || slices.ContainsFunc(k.bases, func(x pack.Prefix) bool {
+			n, ok := seen.FindHalf(x)
+			return !ok || !alive[n]
+		})
 	}
+	p.doubled = len(several) > 0
 	p.pinned = map[pack.Prefix]bool{}
 	for len(wanted) > 0 {
 		x := wanted[len(wanted)-1]
@@ -98,7 +106,9 @@ func (p *RepackPlan) weigh() error {
 			for i := range b.Entries {
 				e := &b.Entries[i]
 				if x := pack.PrefixOf(e.ID); p.needs(e.ID) && p.home[x] == nil {
-					p.home[x] = k
+					if several[x] {
+						p.home[x] = k
+					}
 					k.needed += b.Share(ref.Size, i)
 					if p.live(e.ID) {
 						k.live += b.Share(ref.Size, i)

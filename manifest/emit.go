@@ -5,9 +5,13 @@ import (
 	"slices"
 )
 
-// spillSize is how many bytes of keys and values a fold holds before it writes them as
-// a run: 64 MiB are the first checkpoint of about 500,000 files.
-const spillSize = 64 << 20
+// spillSize is how many bytes of keys and values a fold holds before it writes them as a run: 32 MiB are the first
+// checkpoint of about 250,000 files. A checkpoint with more than largeSet changes is written in several runs where it is
+// larger; a smaller one is in memory whole. Tests make them small.
+var (
+	spillSize = 32 << 20
+	largeSet  = uint64(100_000)
+)
 
 var one = []byte{1}
 
@@ -80,7 +84,13 @@ func (f *folder) checkpoint(c *Checkpoint) error {
 	if err != nil {
 		return err
 	}
-	before := len(b.Entries)
+	large := c.Added+c.Modified+c.Deleted > largeSet
+	if large {
+		if err := f.spill(); err != nil {
+			return err
+		}
+	}
+	before, runs := len(b.Entries), len(f.fresh)
 	err = Diff(f.load, root, c.Root, func(change Change) error {
 		if h.count++; h.count%1000 == 0 && f.ctx.Err() != nil {
 			return f.ctx.Err()
@@ -91,6 +101,9 @@ func (f *folder) checkpoint(c *Checkpoint) error {
 		}
 		b.Add(key, appendChange(nil, change.bare()))
 		b.Add(appendNewest(historyKey(change.Path), c.Seq), one)
+		if large && len(b.Data) > spillSize {
+			return f.spill()
+		}
 		return nil
 	})
 	var inTree *TreeError
@@ -101,6 +114,9 @@ func (f *folder) checkpoint(c *Checkpoint) error {
 		// One bad tree does not keep the others out: whoever asks for this
 		// checkpoint's changes gets them, or the error, from the trees themselves.
 		b.Truncate(before)
+		if err := f.takeBack(runs); err != nil {
+			return err
+		}
 		h = setHeader{unfolded: true}
 		b.Add(seqKey(keyUnfolded, c.Seq), one)
 	default:

@@ -330,3 +330,15 @@ func (f *folder) spill() error {
 	_, err := f.finishRun()
 	return err
 }
+
+// takeBack removes the runs that were written since there were n.
+func (f *folder) takeBack(n int) error {
+	err := f.fresh[n:].Close()
+	for _, r := range f.fresh[n:] {
+		for _, t := range r {
+			err = errors.Join(err, f.files.RemoveAll(filepath.Join(t.Dir, t.Name())))
+		}
+	}
+	f.fresh = f.fresh[:n]
+	return err
+}

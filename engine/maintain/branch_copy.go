@@ -258,7 +258,7 @@ func (b *branchOf) conversation(content oid.ID) (comes bool, err error) {
 		}
 		return false, err
 	}
-	for _, id := range m.Added {
+	for _, id := range m.Added() {
 		if comes, err := b.object(id); !comes || err != nil {
 			return comes, err
 		}

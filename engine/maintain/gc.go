@@ -109,6 +109,8 @@ func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, 
 	}
 	removeLeft(p, c.state)
 	c.letGoOfObjects(ctx)
+	c.marks, c.plan = nil, nil // the fold needs memory, too
+
 	if err := Fold(ctx, p); err != nil && !problem.NoSpace(err) { // whoever has the space folds the log
 		return nil, err
 	}

@@ -138,12 +138,12 @@ func (u *usage) firstUse(ctx context.Context, phase string, n int, at func(int) 
 	m := reach.Of(u.p, false)
 	count := u.p.Counting(phase, "checkpoint")
 	for i := range n {
-		m.Added = m.Added[:0]
+		before := len(m.Added())
 		c := at(i)
 		if err := m.Record(ctx, manifest.Record{Checkpoint: &c}); err != nil {
 			return nil, err
 		}
-		for _, id := range m.Added {
+		for _, id := range m.Added()[before:] {
 			use[id] = i
 		}
 		if count != nil {

@@ -15,15 +15,13 @@ import (
 
 // Reach collects the ids of all objects that records of the log need. It is for one goroutine.
 type Reach struct {
-	// Added are the ids in the order in which they were met. Whoever takes them may cut the slice short.
-	Added []oid.ID
 	// Hurt says, after Tree and Record, that something of what was asked for is lost.
 	Hurt bool
 	// Lost are the checkpoints of which something is lost.
 	Lost []manifest.CheckpointID
 
 	o    Options
-	live map[oid.ID]struct{}
+	live oid.Set         // without those of o.Known
 	torn map[oid.ID]bool // directories and lists that something is lost of
 }
 
@@ -33,17 +31,14 @@ type Options struct {
 	Get    func([]byte, oid.ID) ([]byte, error) // appends an object's bytes
 	Strict bool                                 // an object that is lost is an error
 	Skip   func(manifest.Entry) bool            // entries of directories that do not count; nil: none
-	Known  map[oid.ID]struct{}                  // what is met already, with all that it needs; becomes the Reach's; nil: nothing
+	Known  map[oid.ID]struct{}                  // what is met already, with all that it needs; nil: nothing
 }
 
 // New begins with what o.Known has.
-func New(o Options) *Reach {
-	r := &Reach{o: o, live: o.Known}
-	if r.live == nil {
-		r.live = map[oid.ID]struct{}{}
-	}
-	return r
-}
+func New(o Options) *Reach { return &Reach{o: o} }
+
+// Added are the ids that were met, in order. They are not to be changed.
+func (r *Reach) Added() []oid.ID { return r.live.All() }
 
 // Of begins with nothing, and reads the objects of a project's store.
 func Of(p *project.Project, strict bool) *Reach {
@@ -52,7 +47,10 @@ func Of(p *project.Project, strict bool) *Reach {
 
 // Has reports whether an object was met.
 func (r *Reach) Has(id oid.ID) bool {
-	_, ok := r.live[id]
+	if _, ok := r.live.Find(id); ok {
+		return true
+	}
+	_, ok := r.o.Known[id]
 	return ok
 }
 
@@ -65,10 +63,7 @@ func (r *Reach) seen(id oid.ID) bool {
 	return false
 }
 
-func (r *Reach) add(id oid.ID) {
-	r.live[id] = struct{}{}
-	r.Added = append(r.Added, id)
-}
+func (r *Reach) add(id oid.ID) { r.live.Add(id) }
 
 // Tree marks a directory and all that it holds. A directory that was marked
 // before was marked whole.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"maps"
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -29,7 +28,7 @@ type gathered struct {
 // gather finds the commits behind the mark, and the objects that they need.
 func (u *pushing) gather(ctx context.Context) (*gathered, error) {
 	strip := newStripper(u.p, u.sent.whole)
-	needs := reach.New(reach.Options{Dir: strip.load, Get: u.p.Store.Get, Known: maps.Clone(u.sent.whole)})
+	needs := reach.New(reach.Options{Dir: strip.load, Get: u.p.Store.Get, Known: u.sent.whole})
 	g := &gathered{made: strip.made, lacks: map[oid.ID]struct{}{}, bundle: u.p.Store.NewBundle(u.sent.has)}
 	for c, err := range u.p.Store.Commits(u.m.Seq + 1) {
 		if err != nil {
@@ -65,7 +64,7 @@ func (u *pushing) gather(ctx context.Context) (*gathered, error) {
 			return nil, fmt.Errorf("entry %d of the log: %w", c.Seq, err)
 		}
 	}
-	for _, id := range needs.Added {
+	for _, id := range needs.Added() {
 		if _, ok := u.sent.there[id]; !ok {
 			g.ids = append(g.ids, id)
 			g.lacks[id] = struct{}{}

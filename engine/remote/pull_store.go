@@ -317,7 +317,7 @@ func (w *pulledLog) complete(ctx context.Context) bool {
 			}
 		}
 		var buf []byte
-		for _, id := range needs.Added {
+		for _, id := range needs.Added() {
 			if w.o.Check {
 				if buf, err = w.p.Store.Get(buf[:0], id); err != nil {
 					whole = false // all are read, so that each damaged one is stored again

@@ -82,7 +82,7 @@ func (m *machine) pulled() map[string]bool {
 			}
 			return nil
 		})
-		for _, id := range needs.Added {
+		for _, id := range needs.Added() {
 			_, gerr := p.Store.Get(nil, id)
 			err = errors.Join(err, gerr)
 		}

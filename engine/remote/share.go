@@ -162,7 +162,7 @@ func (u *sharing) gather(ctx context.Context, o ShareOptions) (*gathered, error)
 		}
 		g.commits = append(g.commits, cas.Commit{Seq: uint64(i) + 1, Payload: record.Append(nil)})
 	}
-	for _, id := range needs.Added {
+	for _, id := range needs.Added() {
 		g.ids = append(g.ids, id)
 		g.lacks[id] = struct{}{}
 	}
