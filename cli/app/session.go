@@ -1,8 +1,10 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,14 +72,15 @@ func quietSince(s session.Info) time.Time {
 	return s.Said
 }
 
-// choiceText distinguishes a session from others: the time since its last message, and its first prompt.
+// choiceText distinguishes a session from others: the time since its last message, its name as the list of sessions has it,
+// and its newest prompt.
 func choiceText(s session.Info, now time.Time) string {
 	text := strings.TrimSpace(s.Agent+" "+s.ID) + ", " + FormatAge(now.Sub(quietSince(s)))
-	if label := s.Label(); s.Title != "" && label != s.First && label != s.Last {
-		text += ", " + screen.Clip(label, 60) // as the list of sessions has it
-	}
-	if first := s.First; first != "" {
-		text += ", " + screen.Clip(first, 60)
+	label, said := s.Label(), cmp.Or(s.Last, s.First)
+	for _, part := range slices.Compact([]string{label, said}) {
+		if part != "" {
+			text += ", " + screen.Clip(part, 60)
+		}
 	}
 	return text
 }

@@ -158,7 +158,8 @@ func (y *candidate) replaces(x *candidate) bool {
 	case x.over() && y.Said.After(later(x.ended, x.mark())):
 		return true
 	}
-	return (x.over() || y.over()) && x.mark().Before(y.first) // one ended, and had no prompt beside the other
+	// One ended, and x did nothing beside y: it had no prompt, and no turn of it went on.
+	return (x.over() || y.over()) && later(x.mark(), x.worked).Before(y.first)
 }
 
 // openedAfter reports whether s is open, and was opened after the end of o.
@@ -168,10 +169,17 @@ func (s *candidate) openedAfter(o *candidate) bool {
 
 // how says why x is the one that is meant, of all candidates.
 func (x *candidate) how(all []*candidate) string {
+	other := func(is func(y *candidate) bool) bool {
+		return slices.ContainsFunc(all, func(y *candidate) bool { return y.lineage != x.lineage && is(y) })
+	}
 	switch {
 	case len(all) == 1:
 		return "the only one active in the last hour"
-	case slices.ContainsFunc(all, func(y *candidate) bool { return y.lineage != x.lineage }):
+	case other(func(y *candidate) bool { return y.Said.After(x.Said) }):
+		return "it was opened after the others ended"
+	case other(func(y *candidate) bool { return !y.over() || y.ended.After(x.Said) }):
+		return "the others' last prompts are older"
+	case other(func(*candidate) bool { return true }):
 		return "the others ended before its last prompt"
 	case x.bare && x.made.After(x.reopened) && x.redone:
 		return "redo went back to it"

@@ -96,6 +96,7 @@ func (r *roster) findPrompts(ctx context.Context, p *project.Project, s *member)
 			}
 			if s.Said.IsZero() {
 				s.Said = c.Time
+				s.Last = cmp.Or(s.Last, transcript.Label(c.Prompt))
 			}
 			s.first = c.Time
 			if s.First == "" || !s.OnDisk {

@@ -218,6 +218,33 @@ func TestChooseWhatHooksTold(t *testing.T) {
 	})
 }
 
+// Two sessions were at work at once, and both ended: it is not clear which is meant, whichever of them ended last.
+func TestChooseOfTwoAtWorkAtOnce(t *testing.T) {
+	l := newLab(t)
+	l.Init()
+	l.prompted(sessionID(1), "", "one")
+	l.prompted(sessionID(2), "", "two")
+	time.Sleep(20 * time.Millisecond) // the file system's clock, which checkpoints go by, ticks slower
+	ended := func(n int) {
+		l.Do(func(_ context.Context, p *project.Project) error {
+			p.NoteEnded(project.EndedSession{Agent: "claude", Session: sessionID(n), Time: time.Now().UTC()})
+			return nil
+		})
+	}
+	ended(2)
+	l.Write("file", "of the first")
+	l.Do(func(ctx context.Context, p *project.Project) error {
+		by := conversation.Trigger{Agent: "claude", Session: sessionID(1)}
+		_, err := checkpoint.Take(ctx, p, checkpoint.TakeOptions{Options: checkpoint.Options{Kind: manifest.Stop, By: by}})
+		return err
+	})
+	time.Sleep(20 * time.Millisecond)
+	ended(1)
+	if id, n := l.chosen(); id != "" || n != 2 {
+		t.Errorf("%q of %d", id, n)
+	}
+}
+
 // A fork that the client made shares lines with its origin, and has no other tie.
 func TestPromptOfAForksOrigin(t *testing.T) {
 	l := newLab(t)

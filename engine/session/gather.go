@@ -78,6 +78,9 @@ func (r *roster) saved(db *manifest.DB, now time.Time) error {
 		if s.newest.IsZero() {
 			s.newest = c.Time
 		}
+		if k := c.Kind; s.worked.IsZero() && (k == manifest.PreTool || k == manifest.PostTool || k == manifest.Stop) {
+			s.worked = c.Time
+		}
 		if s.Path == "" && c.Transcript != nil {
 			s.Path = c.Transcript.Path
 		}

@@ -39,10 +39,15 @@ func TestMeant(t *testing.T) {
 		"one ended, the other began later": {[]*candidate{with(spoke("a", "1", 1, 2), ended(3)), spoke("b", "2", 4, 5)}, "b",
 			"the others ended before its last prompt"},
 		"one ended beside the other": {[]*candidate{with(spoke("a", "1", 1, 4), ended(5)), spoke("b", "2", 2, 3)}, "a b", ""},
+		"one worked beside the other, and ended later": {[]*candidate{
+			with(spoke("a", "1", 1, 1), func(x *candidate) { x.worked, x.ended = at(5), at(6) }), with(spoke("b", "2", 2, 2), ended(3))}, "a b", ""},
+		"one worked before the other began, and was closed later": {[]*candidate{
+			with(spoke("a", "1", 1, 1), func(x *candidate) { x.worked, x.ended = at(2), at(6) }), spoke("b", "2", 3, 4)}, "b",
+			"the others' last prompts are older"},
 		"one has no recent prompt": {[]*candidate{with(spoke("a", "1", 1, 2), func(x *candidate) { x.recent = false }), spoke("b", "2", 1, 5)}, "b",
-			"the others ended before its last prompt"},
+			"the others' last prompts are older"},
 		"one was opened after the other ended": {[]*candidate{with(spoke("a", "1", 1, 5), ended(6)), with(spoke("b", "2", 2, 3), opened(7))}, "b",
-			"the others ended before its last prompt"},
+			"it was opened after the others ended"},
 	} {
 		var ids []string
 		left := meant(c.all)

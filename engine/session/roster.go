@@ -36,6 +36,7 @@ type member struct {
 	forked   bool // a restore made it, wherever it lies
 
 	newest   time.Time         // of its checkpoints, by the log
+	worked   time.Time         // of those at a tool call or a turn's end
 	first    time.Time         // its oldest own prompt
 	opened   time.Time         // as a hook reported it
 	reopened time.Time         // the last time, as a hook reported it
