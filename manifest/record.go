@@ -202,6 +202,11 @@ func (o *Operation) MovesHalf() bool {
 	return o.After != (oid.ID{}) || o.Fork != "" || o.TranscriptBackup != ""
 }
 
+// MovesMoreThanGit reports whether the operation changed files, or moved the conversation, and not git's own state alone.
+func (o *Operation) MovesMoreThanGit() bool {
+	return o.Before != o.After || o.Fork != "" || o.TranscriptBackup != ""
+}
+
 // MaxArgs is how many bytes of a command line an operation keeps.
 const MaxArgs = 200
 

@@ -345,11 +345,7 @@ func PrintRestored(c *app.Call, r *restore.Restored, v RestoreWords) {
 		TellNotCaptured(c, r.NotCaptured, r.Checkpoint.ID.String()[:app.ShortID])
 	}
 	if !r.DryRun && r.Operation != 0 && (r.Safety != nil || r.Conversation != nil && !r.Conversation.There) {
-		back := v.TakeBack
-		if r.Of == manifest.OpUndo && len(r.GitState) > 0 { // without the flag, undo would take back the work alone
-			back += " --git"
-		}
-		o.Summary("%s: %s", cmp.Or(v.Onward, "Undo with"), o.Typed(back))
+		o.Summary("%s: %s", cmp.Or(v.Onward, "Undo with"), o.Typed(v.TakeBack))
 	}
 }
 

@@ -48,13 +48,30 @@ func RedoKind(op manifest.Operation) manifest.OperationKind {
 	return manifest.OpUndoRestore
 }
 
-// RedoneOverWork reports whether an operation is a redo of undos of work that did not lead to where work had begun: there was
-// other work between one of the undos and what came after it. What it led to is then no state from before these undos, and
-// to undo it is to take it back.
-func RedoneOverWork(newestFirst []manifest.Operation, redo manifest.Operation) bool {
-	if redo.Kind != manifest.OpUndoRestore || redo.Verb != RedoVerb {
+// TakenBackWhole reports whether an undo takes back, as one step, an operation that went forward again over undos: where that
+// moved git's own state, of which no checkpoint says how it was in between, or went over other work.
+func TakenBackWhole(newestFirst []manifest.Operation, op manifest.Operation) bool {
+	switch {
+	case op.Kind == manifest.OpRedoRestore:
+		// This is a redo of the undo of such an operation.
+		for range 2 {
+			i := IndexOf(newestFirst, op.Undoes)
+			if i < 0 {
+				return false
+			}
+			op = newestFirst[i]
+		}
+		return TakenBackWhole(newestFirst, op)
+	case op.Kind != manifest.OpUndoRestore || op.Verb != RedoVerb:
 		return false
 	}
+	return !op.GitAfter.IsZero() || redoneOverWork(newestFirst, op)
+}
+
+// redoneOverWork reports whether an operation is a redo of undos of work that did not lead to where work had begun: there was
+// other work between one of the undos and what came after it. What it led to is then no state from before these undos, and
+// to undo it is to take it back.
+func redoneOverWork(newestFirst []manifest.Operation, redo manifest.Operation) bool {
 	var list []manifest.Operation
 	for _, op := range slices.Backward(newestFirst) {
 		if op.Seq == redo.Seq {

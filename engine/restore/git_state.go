@@ -304,12 +304,26 @@ func (r *Run) takeBackGit(back []manifest.Operation) error {
 	}
 	r.Options.Git = gitBack
 	if gitstate.Differ(r.Tx, after, r.Scan.Git()) {
+		if r.gitIsAt(before) {
+			r.Options.Git = GitStays // an undo of git's own state alone came first
+			return nil
+		}
 		if !r.Options.Force {
 			return &project.RefusedError{What: "git's own state has changed since that operation", Forcible: true}
 		}
 		r.Options.Git = GitExact
 	}
 	return r.prepareGit(before)
+}
+
+// gitIsAt reports whether git's own state is what it was in a captured one.
+func (r *Run) gitIsAt(id oid.ID) bool {
+	if now := r.Scan.Git(); now.IsZero() || !gitstate.Differ(r.Tx, id, now) {
+		return !now.IsZero()
+	}
+	move := &gitMove{half: GitExact, quiet: true}
+	defer move.close()
+	return r.planGit(move, id) == nil && len(move.refusals) == 0 && !move.changes()
 }
 
 // gitLines are what becomes of git's own state.

@@ -139,6 +139,9 @@ func (r *Run) undoTo(ops []manifest.Operation, steps []undoStep, plan *treeio.Pl
 		if err := r.prepareMoveBack(ops, back); err != nil {
 			return nil, err
 		}
+		if err := r.gitOfSteps(back); err != nil {
+			return nil, err
+		}
 	}
 	if (last.left != nil || r.move != nil) && r.Options.Half == conversation.Both {
 		r.Options.Half = conversation.CodeOnly // the conversation is where it belongs, or is on its way
@@ -235,8 +238,8 @@ func (r *Run) stepsOf(past *past, op manifest.Operation) (steps []undoStep, err 
 	if there, err := r.treesThere(past.log, op); err != nil || !there {
 		return nil, err
 	}
-	origin, overWork := oplog.OriginOf(past.log, op), oplog.RedoneOverWork(past.log, op)
-	takesBack := overWork || op.Kind != manifest.OpUndoRestore && origin.Kind != manifest.OpUndo && len(oplog.DidAgain(past.log, op)) == 0
+	origin, whole := oplog.OriginOf(past.log, op), oplog.TakenBackWhole(past.log, op)
+	takesBack := whole || op.Kind != manifest.OpUndoRestore && origin.Kind != manifest.OpUndo && len(oplog.DidAgain(past.log, op)) == 0
 	files, moved := op.After != (oid.ID{}), origin.Fork != "" || origin.TranscriptBackup != ""
 	back := op // or what did it again last
 	undo, _ := oplog.Stacks(past.log)
@@ -260,8 +263,8 @@ func (r *Run) stepsOf(past *past, op manifest.Operation) (steps []undoStep, err 
 	if err != nil {
 		return nil, err
 	}
-	known := safety.ID != (manifest.CheckpointID{})              // else it was collected, and its rules are not known
-	if known && op.Kind == manifest.OpUndoRestore && !overWork { // its state is the safety checkpoint of what it took back
+	known := safety.ID != (manifest.CheckpointID{})           // else it was collected, and its rules are not known
+	if known && op.Kind == manifest.OpUndoRestore && !whole { // its state is the safety checkpoint of what it took back
 		if saved, err := past.follows(op.After); err != nil || saved {
 			return nil, err // the checkpoint is the better name for the same
 		}

@@ -21,10 +21,10 @@ func (r *Run) undoWithGit() (*treeio.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	steps := r.gitSteps(ops)
-	var to *undoStep
+	found := r.gitSteps(ops)
+	var steps []undoStep
 	for n := range max(r.Options.Steps, 1) {
-		s, err := steps.next()
+		s, err := found.next()
 		switch {
 		case err != nil:
 			return nil, err
@@ -33,20 +33,47 @@ func (r *Run) undoWithGit() (*treeio.Plan, error) {
 		case s == nil:
 			return nil, &project.FewStepsError{What: UndoVerb, Have: n}
 		}
-		to = s
+		steps = append(steps, *s)
 	}
-	plan, err := r.planTo(to.state)
-	if err != nil || to.left == nil {
-		return plan, err
+	last := steps[len(steps)-1]
+	if r.Options.GitOnly && last.back != nil && last.back.MovesMoreThanGit() {
+		return nil, r.takeBackGitAlone(steps)
 	}
-	r.Op.Below, r.Op.Checkpoint = to.below, to.named
-	if to.back == nil {
-		r.answer.Since = VerbOf(*to.left)
+	return r.undoTo(ops, steps, nil)
+}
+
+// takeBackGitAlone takes back what operations did to git's own state. The oldest is the next step: what else it did is still
+// there. The newer ones did nothing else.
+func (r *Run) takeBackGitAlone(steps []undoStep) error {
+	var back []manifest.Operation // the newest last
+	for i, s := range slices.Backward(steps) {
+		if s.back == nil || i < len(steps)-1 && s.back.MovesMoreThanGit() {
+			return r.mixedGit("--git-only")
+		}
+		back = append(back, *s.back)
 	}
-	if r.Options.Half == conversation.Both {
-		r.Options.Half = conversation.CodeOnly // the conversation is where it belongs
+	r.Op.Below, r.Op.Checkpoint = back[0].Seq+1, back[0].Safety
+	if err := r.reportTarget(back[0]); err != nil {
+		return err
 	}
-	return plan, nil
+	r.Options.Half = conversation.CodeOnly
+	return r.takeBackGit(back)
+}
+
+// gitOfSteps plans what becomes of git's own state on a way of several steps that takes some operations back.
+func (r *Run) gitOfSteps(back []manifest.Operation) error {
+	moved := slices.ContainsFunc(back, func(o manifest.Operation) bool { return !o.GitAfter.IsZero() })
+	switch {
+	case !moved || r.Options.Git == GitExact:
+		return nil
+	case r.Options.Git == GitLost:
+		return r.mixedGit("--git")
+	}
+	return r.takeBackGit(back)
+}
+
+func (r *Run) mixedGit(flag string) error {
+	return &project.RefusedError{What: "these steps mix operations that moved git's own state and earlier states, and one step cannot do both", Next: "run rewind undo " + flag + " once for each step"}
 }
 
 // gitSteps finds the steps of an undo with git.
@@ -68,10 +95,20 @@ func (g *gitSteps) next() (*undoStep, error) {
 		for len(g.ahead) > 0 {
 			s := g.ahead[0]
 			g.ahead = g.ahead[1:]
-			if goes, err := g.goes(s.state); err != nil || goes {
-				g.from = &s.state
-				return &s, err
+			goes, err := !g.r.Options.GitOnly || s.back != nil && !s.back.GitBefore.IsZero(), error(nil)
+			if s.back == nil {
+				goes, err = g.goes(s.state)
 			}
+			if err == nil && !goes {
+				continue
+			}
+			switch {
+			case s.state.Root != (oid.ID{}):
+				g.from = &s.state
+			case g.from != nil: // it moved the conversation alone
+				s.state = *g.from
+			}
+			return &s, err
 		}
 		if g.r.Options.GitOnly {
 			g.past.at = nil // forgotten files are no obstacle
@@ -85,6 +122,9 @@ func (g *gitSteps) next() (*undoStep, error) {
 		default:
 			if g.ahead, err = g.r.stepsOf(g.past, *op); err != nil {
 				return nil, err
+			}
+			if g.from == nil && !op.GitBefore.IsZero() && g.r.gitIsAt(op.GitBefore) { // what it left is no state to return to
+				g.ahead = slices.DeleteFunc(g.ahead, func(s undoStep) bool { return s.back == nil || g.r.Options.GitOnly })
 			}
 		}
 	}
@@ -114,9 +154,9 @@ func (g *gitSteps) goes(to manifest.Checkpoint) (bool, error) {
 		return true, nil
 	case g.none[to.Git] || !gitstate.Differ(r.Tx, to.Git, from):
 		return false, nil
-	case r.Options.Git == GitExact:
+	case r.Options.Git == GitExact && (g.from != nil || len(g.none) >= mostPlans):
 		return true, nil
-	case g.from != nil || len(g.none) >= mostPlans:
+	case r.Options.Git != GitExact && (g.from != nil || len(g.none) >= mostPlans):
 		was, is := gitevents.Point{Root: to.Root, State: to.Git, Repository: true}, gitevents.Point{Root: root, State: from, Repository: true}
 		events, err := gitevents.NewReader(r.Tx, r.Root()).Between(was, is)
 		if err != nil || g.from != nil || !slices.ContainsFunc(events, gitevents.Event.CanLose) {

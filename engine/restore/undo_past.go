@@ -90,7 +90,7 @@ func (w *past) pass(op manifest.Operation) error {
 	switch {
 	case (op.Kind == manifest.OpUndoRestore || origin.Kind == manifest.OpUndo) && !w.r.hasAsked(op):
 		return nil // it went back with the other half alone
-	case oplog.RedoneOverWork(w.log, op): // before it is what was there
+	case oplog.TakenBackWhole(w.log, op): // before it is what was there
 		return nil
 	case op.Kind == manifest.OpUndoRestore, op.Kind == manifest.OpRedoRestore && origin.Kind == manifest.OpUndo:
 		w.cut(op.Undoes)
@@ -120,7 +120,7 @@ func (w *past) pass(op manifest.Operation) error {
 		seq := c.Seq
 		if some, err := w.leftSome(op, c); err != nil {
 			return err
-		} else if some || w.r.Options.Git != GitStays && op.GitAfter.IsZero() {
+		} else if some || w.r.Options.Git == GitExact || w.r.Options.Git != GitStays && op.GitAfter.IsZero() {
 			seq++ // the checkpoint itself is next
 		}
 		if c.Kind == inspect.ImportedKind {
