@@ -3,8 +3,8 @@ package app
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/rewind-cli/rewind/engine/account"
