@@ -24,61 +24,88 @@ func LetGoAll(p *project.Project) error {
 	return errors.Join(errs...)
 }
 
-// LetGo stops holding the objects with these ids that none of the git directories has any more: loose ones, and packs with all that
-// is in them. With dry it only counts.
-func LetGo(p *project.Project, commons, ids []string, dry bool) (objects, packs int, err error) {
-	want := map[string]bool{}
+// Released is what LetGo stopped holding, or would.
+type Released struct {
+	Objects, Packs int
+	InGit          map[string][]string // ids of objects that a git directory has itself, in order, by the directory
+}
+
+// LetGo stops holding the objects with these ids that none of the git directories has any more, loose or in a pack: loose ones, and
+// packs with all that is in them. With dry it only counts.
+func LetGo(p *project.Project, commons, ids []string, dry bool) (done Released, err error) {
+	gone := map[string]bool{}
 	for _, id := range ids {
-		want[id] = true
+		gone[id] = true
 	}
-	remove := func(file string) {
+	done.InGit = map[string][]string{}
+	for _, common := range commons {
+		for _, dir := range objectDirs(filepath.Join(common, "objects")) {
+			for _, id := range ids {
+				if account.Exists(loose(dir, id)) {
+					done.InGit[common] = append(done.InGit[common], id)
+				}
+			}
+			for _, has := range packsWith(dir, ids) {
+				done.InGit[common] = append(done.InGit[common], has...)
+			}
+		}
+		slices.Sort(done.InGit[common])
+		done.InGit[common] = slices.Compact(done.InGit[common])
+		for _, id := range done.InGit[common] {
+			delete(gone, id)
+		}
+	}
+	var remove []string
+	for _, dir := range HeldDirs(p) {
+		for id := range gone {
+			if file := loose(dir, id); account.Exists(file) {
+				done.Objects++
+				remove = append(remove, file)
+			}
+		}
+		for pack, has := range packsWith(dir, ids) {
+			if slices.ContainsFunc(has, func(id string) bool { return gone[id] }) || has == nil && len(gone) > 0 {
+				done.Packs++
+				remove = append(remove, pack+".pack", pack+".idx", pack+".promisor") // an index alone is nothing to git
+			}
+		}
+	}
+	for _, file := range remove {
 		if !dry {
 			err = errors.Join(err, account.RemoveIfThere(file))
 		}
 	}
-	inGit := func(name string) bool {
-		return slices.ContainsFunc(commons, func(common string) bool {
-			return slices.ContainsFunc(objectDirs(filepath.Join(common, "objects")), func(dir string) bool { return account.Exists(filepath.Join(dir, name)) })
-		})
-	}
-	for _, dir := range HeldDirs(p) {
-		for _, id := range ids {
-			if name := filepath.Join(id[:2], id[2:]); account.Exists(filepath.Join(dir, name)) && !inGit(name) {
-				objects++
-				remove(filepath.Join(dir, name))
-			}
-		}
-		files, _ := os.ReadDir(filepath.Join(dir, "pack")) // there may be none
-		for _, f := range files {
-			base, ok := strings.CutSuffix(filepath.Join("pack", f.Name()), ".idx")
-			if !ok || inGit(base+".pack") || !packHas(filepath.Join(dir, base+".idx"), want) {
-				continue
-			}
-			packs++
-			for _, suffix := range []string{".pack", ".idx", ".promisor"} { // an index alone is nothing to git
-				remove(filepath.Join(dir, base+suffix))
-			}
-		}
-	}
-	return objects, packs, err
+	return done, err
 }
 
-// packHas reports whether the index of a pack has one of the ids, or cannot be read.
-func packHas(index string, want map[string]bool) bool {
-	size := 20
-	if len(filepath.Base(index)) > len("pack-.idx")+40 {
-		size = 32
-	}
-	data, err := gitrepo.PackIDs(index, size)
-	if err != nil {
-		return true
-	}
-	for id := range slices.Chunk(data, size) {
-		if want[hex.EncodeToString(id)] {
-			return true
+func loose(dir, id string) string { return filepath.Join(dir, id[:2], id[2:]) }
+
+// packsWith gives those of the ids that packs of a directory have, by the file of the pack without its suffix: nil for a pack whose
+// index cannot be read, and that may have any.
+func packsWith(dir string, ids []string) map[string][]string {
+	packs := map[string][]string{}
+	files, _ := os.ReadDir(filepath.Join(dir, "pack")) // there may be none
+	for _, f := range files {
+		base, ok := strings.CutSuffix(filepath.Join(dir, "pack", f.Name()), ".idx")
+		if !ok {
+			continue
+		}
+		size := 20
+		if len(filepath.Base(base)) > len("pack-")+40 {
+			size = 32
+		}
+		data, err := gitrepo.PackIDs(base+".idx", size)
+		if err != nil {
+			packs[base] = nil
+			continue
+		}
+		for id := range slices.Chunk(data, size) {
+			if text := hex.EncodeToString(id); slices.Contains(ids, text) {
+				packs[base] = append(packs[base], text)
+			}
 		}
 	}
-	return false
+	return packs
 }
 
 // forgottenNote tells the other accounts, which hold objects of their own, what to let go of.
@@ -114,6 +141,9 @@ func NoteForgotten(p *project.Project, ids []string, all bool) error {
 	}
 	return obeyed(p, n)
 }
+
+// Forgotten are the ids of all objects that LetGo was to stop holding, in any account.
+func Forgotten(p *project.Project) []string { return readForgotten(p).IDs }
 
 func readForgotten(p *project.Project) (n forgottenNote) {
 	if data, err := account.ReadSmall(filepath.Join(p.StoreDir(), account.GitName, forgottenName), maxForgotten); err == nil {
@@ -153,7 +183,7 @@ func ObeyForgotten(p *project.Project) error {
 		if err := LetGoAll(p); err != nil {
 			return err
 		}
-	} else if _, _, err := LetGo(p, commons, n.IDs, false); err != nil {
+	} else if _, err := LetGo(p, commons, n.IDs, false); err != nil {
 		return err
 	}
 	return obeyed(p, n)

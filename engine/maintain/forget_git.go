@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"io"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -71,9 +72,10 @@ func (f *conversations) inGitFile(e manifest.Entry) (bool, error) {
 	return err == nil && f.outside.text(data, 0) > 0, err
 }
 
-// GitHas is what a git repository of the project still has of a text. The next checkpoint holds it again.
+// GitHas is what a git repository of the project still has of what is forgotten. The next checkpoint holds it again.
 type GitHas struct {
 	Repo    string   // its path below the root, "" for that around the project
+	Objects []string // ids of those with the content of a path, which are held with it
 	Files   []string // of its git directory: relative to the root, or absolute
 	Commits []string // ids of those whose message or author has it
 }
@@ -166,7 +168,7 @@ func (f *forgetter) letGo(said *LogState, result *Forgotten) error {
 	if state.IsZero() && len(gitstate.HeldDirs(f.p)) == 0 {
 		return nil
 	}
-	var ids []string
+	ids := slices.Clone(gitstate.Forgotten(f.p)) // git may have lost it since
 	for _, e := range f.files {
 		more, err := f.gitIDs(e)
 		if err != nil {
@@ -176,21 +178,28 @@ func (f *forgetter) letGo(said *LogState, result *Forgotten) error {
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	var commons []string
-	if around, ok := gitrepo.Find(f.p.Root()); ok {
-		commons = append(commons, around.CommonDir)
-	}
+	names := map[string]string{} // of the repositories, by their git directories
 	if !state.IsZero() {
 		list, _, err := gitstate.LoadAll(f.tx, state, f.p.Root())
 		if err != nil && !project.IsLost(err) {
 			return err
 		}
 		for _, s := range list {
-			commons = append(commons, s.Common)
+			names[s.Common] = s.Name(f.p.Root())
 		}
 	}
-	var err error
-	if result.HeldObjects, result.HeldPacks, err = gitstate.LetGo(f.p, commons, ids, result.DryRun); err != nil || result.DryRun {
+	if around, ok := gitrepo.Find(f.p.Root()); ok {
+		names[around.CommonDir] = ""
+	}
+	commons := slices.Sorted(maps.Keys(names))
+	done, err := gitstate.LetGo(f.p, commons, ids, result.DryRun)
+	result.HeldObjects, result.HeldPacks = done.Objects, done.Packs
+	for _, common := range commons {
+		if ids := done.InGit[common]; len(ids) > 0 {
+			result.Git = append(result.Git, GitHas{Repo: names[common], Objects: ids})
+		}
+	}
+	if err != nil || result.DryRun {
 		return err
 	}
 	return gitstate.NoteForgotten(f.p, ids, false)

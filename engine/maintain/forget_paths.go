@@ -222,10 +222,10 @@ func (f *forgetter) finish(ctx context.Context, said *LogState, result *Forgotte
 	slices.Sort(result.Paths)
 	slices.Sort(result.Present)
 	result.Mentions, result.Missed = f.seen.mentions, f.seen.missed
-	if err := f.conversations.finish(result); err != nil || len(f.content) == 0 {
+	if err := f.conversations.finish(result); err != nil {
 		return err
 	}
-	if err := f.letGo(said, result); err != nil {
+	if err := f.letGo(said, result); err != nil || len(f.content) == 0 {
 		return err
 	}
 	count := map[string]int{}

@@ -78,10 +78,14 @@ func warnGit(c *app.Call, done *maintain.Forgotten) {
 			return text
 		}
 		var places []string
-		if n := len(g.Commits); n > 0 {
-			short := app.Map(g.Commits, func(id string) string { return id[:min(len(id), app.ShortID)] })
-			places = append(places, app.Plural(n, "commit", "commits")+" ("+named(short)+")")
+		count := func(ids []string, one, many string) {
+			if n := len(ids); n > 0 {
+				short := app.Map(ids, func(id string) string { return id[:min(len(id), app.ShortID)] })
+				places = append(places, app.Plural(n, one, many)+" ("+named(short)+")")
+			}
 		}
+		count(g.Objects, "object", "objects")
+		count(g.Commits, "commit", "commits")
 		if len(g.Files) > 0 {
 			places = append(places, named(g.Files))
 		}
@@ -106,11 +110,14 @@ func printPaths(c *app.Call, done *maintain.Forgotten) {
 		c.Out.Summary("%s %s of its lines in conversations.", did("Redacted", "Would redact"), app.Plural(done.Texts, "occurrence", "occurrences"))
 	}
 	if n := done.HeldObjects + done.HeldPacks; n > 0 {
-		what := app.Plural(done.HeldObjects, "object of git", "objects of git")
-		if done.HeldPacks > 0 {
-			what += " and " + app.Plural(done.HeldPacks, "pack", "packs") + ", with all that is in them"
+		var what []string
+		if done.HeldObjects > 0 {
+			what = append(what, app.Plural(done.HeldObjects, "object of git", "objects of git"))
 		}
-		c.Out.Summary("%s %s with its content that no repository has any more: --git cannot restore what needs them.", did("Let go of", "Would let go of"), what)
+		if done.HeldPacks > 0 {
+			what = append(what, app.Plural(done.HeldPacks, "whole pack of git", "whole packs of git"))
+		}
+		c.Out.Summary("%s %s with its content that no repository has any more: --git cannot restore what needs them.", did("Let go of", "Would let go of"), strings.Join(what, " and "))
 	}
 	app.WarnEach(c.Out, done.LivesOn, app.InJSON, func(l maintain.LivesOn) string {
 		return fmt.Sprintf("the same content is still stored as %s, in %s", app.Escape(l.Path), app.Plural(l.Checkpoints, "checkpoint", "checkpoints"))
@@ -198,6 +205,9 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 				fmt.Errorf("it is gone from this store, but its directory has %s not the store's own", app.Plural(n, "file that is", "files that are")),
 				"delete them, or look into them; rewind verify lists them",
 			)}
+		}
+		if len(suspects) == 0 && slices.ContainsFunc(done.Git, func(g maintain.GitHas) bool { return len(g.Objects) > 0 }) {
+			return &app.PartlyError{Err: errors.New("it is gone from all checkpoints, but git still has it, and so it is held with git's objects")}
 		}
 		if done.Elsewhere > 0 && len(suspects) == 0 {
 			if !done.Found() {
@@ -288,13 +298,14 @@ type forgotView struct {
 	HeldPacks   int              `json:"held_packs"`       // that were let go of, since such an object was in them
 	HeldAll     bool             `json:"held_all"`         // all that was held of git's objects was let go of
 	GitStates   int              `json:"git_states"`       // checkpoints that lost git's own state, which had it
-	Git         []gitHasView     `json:"git"`              // repositories that still have the text of --text themselves
+	Git         []gitHasView     `json:"git"`              // repositories that still have it themselves
 	DryRun      bool             `json:"dry_run"`
 }
 
-// gitHasView is what a repository has of a text.
+// gitHasView is what a repository has of it.
 type gitHasView struct {
-	Repo    string         `json:"repo"` // its path below the root, "" for that around the project
+	Repo    string         `json:"repo"`    // its path below the root, "" for that around the project
+	Objects []string       `json:"objects"` // with the content of a path, held as git has them
 	Files   []app.PathView `json:"files"`
 	Commits []string       `json:"commits"`
 }
@@ -333,7 +344,7 @@ func viewForgotten(done *maintain.Forgotten) forgotView {
 		HeldObjects: done.HeldObjects, HeldPacks: done.HeldPacks, HeldAll: done.HeldAll,
 		Shared: done.Shared, GitStates: done.GitStates, DryRun: done.DryRun,
 		Git: app.Map(done.Git, func(g maintain.GitHas) gitHasView {
-			return gitHasView{app.ViewPath(g.Repo).Path, app.ViewPaths(g.Files), notNil(g.Commits)}
+			return gitHasView{app.ViewPath(g.Repo).Path, notNil(g.Objects), app.ViewPaths(g.Files), notNil(g.Commits)}
 		}),
 		LivesOn: app.Map(done.LivesOn, func(l maintain.LivesOn) livesOnView { return livesOnView{app.ViewPath(l.Path), l.Checkpoints} }),
 		Unread:  app.Map(done.Unread, func(k manifest.Checkpoint) string { return k.ID.String() }),
