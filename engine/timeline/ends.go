@@ -17,6 +17,7 @@ type turn struct {
 	end     *State
 	then    *Row
 	known   bool                 // a checkpoint of the session was seen
+	cut     bool                 // by a newer prompt
 	part    *State               // where the part of it ends that an older message of it begins; nil: at its end
 	busy    bool                 // it made calls behind what older ends there are
 	stopped bool                 // by a stop of the session: an older one is not its end
@@ -50,8 +51,8 @@ func (t *Timeline) ofTurn(db *manifest.DB, r *Row, state *State) error {
 	}
 	switch r.Kind {
 	case Prompt:
-		r.To, r.Then = of.end, of.then
-		*of = turn{end: state, known: true}
+		r.To, r.Then, r.Cut = of.end, of.then, of.cut && !of.stopped
+		*of = turn{end: state, known: true, cut: true}
 	case Message:
 		if r.To = of.part; r.To == nil {
 			r.To = of.end

@@ -131,7 +131,11 @@ func (s *shown) printChanges(o *app.Output) {
 	o.Line("")
 	if r := s.row; r != nil && r.Side == timeline.Did {
 		if len(s.own) == 0 {
-			o.Line("What it did: nothing.")
+			if r.Cut {
+				o.Line("What it did: nothing before the session's next prompt.")
+			} else {
+				o.Line("What it did: nothing.")
+			}
 		} else {
 			heading := "What it did:"
 			if s.ownOwned.Others(s.Session) {
