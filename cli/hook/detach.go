@@ -55,7 +55,7 @@ func (h *process) detach(o hook.WorkOptions) error {
 		h.completing = true
 	}
 	cmd.Dir = h.Project.StoreDir() // not the agent's, which may be about to go
-	cmd.SysProcAttr = detached()
+	cmd.SysProcAttr = app.Detached()
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start a detached process: %w", err)
 	}

@@ -86,7 +86,7 @@ func (h *process) outlive(words, variables []string) string {
 	defer os.Remove(out.Name())
 	cmd := exec.Command(exe)
 	cmd.Args = append([]string{detachedName(h.self)}, words...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = h.Project.Root(), out, out, detached()
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = h.Project.Root(), out, out, app.Detached()
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")
 		if i := slices.Index(variables, name); i < 0 || i%2 != 0 {

@@ -17,10 +17,6 @@ func crashSafely() {
 	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}) // a core is a nuisance, no more
 }
 
-// detached is a process that is not in the agent's session: it gets none of the
-// signals that end the agent.
-func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
-
 // lowPriority lets the agent and its tools go first.
 func lowPriority() { _ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 5) }
 

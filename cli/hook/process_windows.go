@@ -1,19 +1,10 @@
 package hook
 
-import (
-	"runtime/debug"
-	"syscall"
-)
+import "runtime/debug"
 
 // crashSafely makes a crash end the process as the system ends crashed ones,
 // and not with Go's exit code 2, which blocks agents.
 func crashSafely() { debug.SetTraceback("wer") }
-
-const createNewProcessGroup, detachedProcess = 0x200, 0x8
-
-func detached() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{CreationFlags: createNewProcessGroup | detachedProcess}
-}
 
 func lowPriority() {}
 

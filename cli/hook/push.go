@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/report"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -53,7 +54,7 @@ func startPusher(p *project.Project, word string) error {
 	}
 	cmd := exec.Command(exe, "hook", workerFlag, p.Root(), word)
 	cmd.Dir = p.StoreDir()
-	cmd.SysProcAttr = detached()
+	cmd.SysProcAttr = app.Detached()
 	if err := cmd.Start(); err != nil {
 		return err
 	}

@@ -49,6 +49,8 @@ func (s *picking) answer(ctx context.Context, a screen.Ask) (out screen.Answer) 
 		out.Log, err = s.log(ctx)
 	case screen.AskAttempts:
 		out.Log, err = s.attempts(ctx, a.ID)
+	case screen.AskPage:
+		out.Said, err = s.openPage(ctx, a.ID)
 	case screen.AskSearch:
 		out.Found, err = s.find(ctx, a.Text)
 	case screen.AskHunks:

@@ -26,6 +26,7 @@ const (
 	AskNotes                // what the rows of Paths changed, each id ended by a NUL
 	AskHunks                // what a restore of the file Paths to ID changes, in parts
 	AskAttempts             // the attempts at the prompt of ID
+	AskPage                 // opens the page at ID, "" for the newest
 	AskSearch               // the lines of all files, at all times, that have Text
 )
 

@@ -180,6 +180,10 @@ func (m *Picker) take(a Answer) {
 			m.said = Text(Plain, a.Said)
 			m.reload()
 		}
+	case AskPage:
+		if a.Err == "" {
+			m.said = Text(Plain, a.Said)
+		}
 	case AskLog, AskAttempts:
 		m.log = a.Log
 	case AskNotes:

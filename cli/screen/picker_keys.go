@@ -68,6 +68,12 @@ func (m *Picker) browseKey(k string) Action {
 	case "o":
 		m.mode, m.planAt, m.log = logging, 0, nil
 		m.ask(Ask{What: AskLog})
+	case "w":
+		at := ""
+		if ok && r.Is == IsCheckpoint {
+			at = r.ID
+		}
+		m.ask(Ask{What: AskPage, ID: at})
 	case "ctrl-l":
 		m.forget()
 		m.reload()

@@ -104,6 +104,7 @@ func (m *Picker) helpLines(w int) []Line {
 		{"f", "choose files: space chooses, enter shows the plan"},
 		{"f " + m.rule("→", "l"), "choose hunks: space chooses, s splits, " + m.rule("←", "h") + " goes back"},
 		{"v", "plan to revert the row's turn: all else stays"},
+		{"w", "open the page at this row, in the browser"},
 		{"u U o a", "undo, redo, the operations, the attempts at a prompt"},
 		{"d", "compare with the files as they are now, or as before"},
 		{"space", "mark; two marks are compared"}, {"/", "filter; enter keeps it, esc shows all again"},

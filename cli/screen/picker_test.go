@@ -517,3 +517,25 @@ func TestOneColourUnderTheCursor(t *testing.T) {
 		}
 	}
 }
+
+// TestPageAtARow: w opens the page at the checkpoint under the cursor, and says where; in a row that is none, at the newest.
+func TestPageAtARow(t *testing.T) {
+	rows, _ := story()
+	m := picking(rows, Painter{}, 80, 24)
+	for i, r := range rows.List {
+		want := ""
+		if r.Is == IsCheckpoint {
+			want = r.ID
+		}
+		m.asks = nil
+		m.key("w")
+		if !slices.Contains(m.asks, Ask{What: AskPage, ID: want}) {
+			t.Errorf("row %d asks %+v, not for the page at %q", i, m.asks, want)
+		}
+		m.take(Answer{Ask: Ask{What: AskPage, ID: want}, Said: "it opens"})
+		if len(m.said) == 0 || m.said[0].Text != "it opens" {
+			t.Errorf("row %d: %v", i, m.said)
+		}
+		m.key("j")
+	}
+}
