@@ -18,25 +18,27 @@ import (
 // another one the same file would be cut elsewhere, and nothing deduplicated.
 //
 // jc-v1.1.0 is no choice here: its masks are fixed for chunks of 8 KiB, and at
-// 64 KiB it cuts nearly everything at the minimum.
+// half a megabyte it cuts nearly everything at the minimum.
 const Chunker = "fastcdc-v1.0.0"
 
 // Chunk sizes in bytes: least, normal, most, and of a database of SQLite all but the last, which so are whole pages: the
 // largest page has as many.
 //
 // Where a file is cut depends on its bytes alone, never on what was saved before: the same bytes always have the same
-// id. That a change takes little is left to deltas between the chunks of two versions. Measured on 100 MB, in KB that 50 changed rows, 50
-// changed keys of an index and 1,000 new rows add (without deltas, in brackets):
+// id, but for a database that an earlier version cut by its content, which keeps its id while it is the same. That a change takes
+// little is left to deltas between the chunks of two versions. Measured on a database of 100 MB, in KB that 50 changed rows, 50 changed
+// keys of an index and 1,000 new rows add (without deltas, in brackets):
 //
 //	runs of pages:  16 KiB 234, 87, 842 (736, 1475, 7031); 32 KiB 12, 38, 450; 64 KiB 12, 37, 384 (1978, 5605, 23130);
 //	                128 KiB 12, 60, 373; 256 KiB 24, 48, 436
 //	by content:     normal size 64 KiB 13, 589, 649 (2571, 7845, 28096); 128 KiB 127, 213, 1474; 512 KiB 939, 1348, 18248
 //
-// A list and the index take 0.2 % of a file at 64 KiB.
+// Files that are no database stay at 512 KiB all the same: with another size each large file of an existing store would seem changed
+// once it is read again.
 const (
-	minChunk    = 16 << 10
-	normalChunk = 64 << 10
-	maxChunk    = 256 << 10
+	minChunk    = 128 << 10
+	normalChunk = 512 << 10
+	maxChunk    = 2 << 20
 	pageRun     = 64 << 10
 )
 
@@ -47,11 +49,12 @@ const inVain = 16
 type cutter struct{ buf []byte }
 
 // PutFile cuts r into chunks, stages them and a List, and returns the List's id. prev, if not zero, is the List of an older
-// version: a changed chunk is stored as a delta of the one that was in its place, where that is smaller.
+// version: a changed chunk is stored as a delta of the one that was in its place, where that is smaller. If nothing changed, its
+// List is kept, wherever the file would be cut today.
 func (w *Writer) PutFile(r io.Reader, prev oid.ID) (id oid.ID, list List, err error) {
 	before := w.older(prev)
 	w.credit = inVain
-	return w.cutFile(r, before.list, func(c Chunk, data []byte) error {
+	return w.cutFile(r, before, func(c Chunk, data []byte) error {
 		base := before.of(c.ID)
 		if w.credit <= 0 {
 			base = oid.ID{}
@@ -64,10 +67,10 @@ func (w *Writer) PutFile(r io.Reader, prev oid.ID) (id oid.ID, list List, err er
 // CutFile cuts as PutFile does, but hands each chunk to chunk instead of staging it: only the List is staged. data is valid
 // during the call.
 func (w *Writer) CutFile(r io.Reader, chunk func(c Chunk, data []byte) error) (id oid.ID, list List, err error) {
-	return w.cutFile(r, oid.ID{}, chunk)
+	return w.cutFile(r, older{}, chunk)
 }
 
-func (w *Writer) cutFile(r io.Reader, prev oid.ID, chunk func(c Chunk, data []byte) error) (id oid.ID, list List, err error) {
+func (w *Writer) cutFile(r io.Reader, before older, chunk func(c Chunk, data []byte) error) (id oid.ID, list List, err error) {
 	next, err := w.cut.cut(r)
 	if err != nil {
 		return oid.ID{}, List{}, err
@@ -92,9 +95,12 @@ func (w *Writer) cutFile(r io.Reader, prev oid.ID, chunk func(c Chunk, data []by
 		}
 	}
 	whole.Sum(list.Sum[:0])
+	if before.id != (oid.ID{}) && list.Sum == before.Sum && list.Size == before.Size {
+		return before.id, before.List, nil
+	}
 	data := list.Append(nil)
 	id = oid.Sum(data)
-	_, err = w.Put(id, data, prev)
+	_, err = w.Put(id, data, before.id)
 	return id, list, err
 }
 
@@ -140,8 +146,8 @@ func isSQLite(head []byte) bool {
 
 // older is a version of a file that is in the store. Its chunks are the bases of those of the next version.
 type older struct {
-	list   oid.ID // zero: there is none, or it is no list
-	chunks []Chunk
+	id oid.ID // of its list; zero: there is none, or it is no list
+	List
 	places map[oid.ID]int
 	next   int // the place that the next chunk has, if nothing came or went
 }
@@ -158,7 +164,7 @@ func (w *Writer) older(prev oid.ID) older {
 	if err != nil {
 		return older{}
 	}
-	o := older{list: prev, chunks: list.Chunks, places: make(map[oid.ID]int, len(list.Chunks))}
+	o := older{id: prev, List: list, places: make(map[oid.ID]int, len(list.Chunks))}
 	for i, c := range list.Chunks {
 		o.places[c.ID] = i
 	}
@@ -170,10 +176,10 @@ func (w *Writer) older(prev oid.ID) older {
 func (o *older) of(id oid.ID) (base oid.ID) {
 	at := o.next
 	if i, known := o.places[id]; !known {
-		if at < len(o.chunks) {
-			base = o.chunks[at].ID
+		if at < len(o.Chunks) {
+			base = o.Chunks[at].ID
 		}
-	} else if at >= len(o.chunks) || o.chunks[at].ID != id {
+	} else if at >= len(o.Chunks) || o.Chunks[at].ID != id {
 		at = i
 	}
 	o.next = at + 1
