@@ -25,7 +25,7 @@ const Chunker = "fastcdc-v1.0.0"
 // largest page has as many.
 //
 // Where a file is cut depends on its bytes alone, never on what was saved before: the same bytes always have the same
-// id, but for a database that an earlier version cut by its content, which keeps its id while it is the same. That a change takes
+// id. That a change takes
 // little is left to deltas between the chunks of two versions. Measured on a database of 100 MB, in KB that 50 changed rows, 50 changed
 // keys of an index and 1,000 new rows add (without deltas, in brackets):
 //
@@ -49,8 +49,7 @@ const inVain = 16
 type cutter struct{ buf []byte }
 
 // PutFile cuts r into chunks, stages them and a List, and returns the List's id. prev, if not zero, is the List of an older
-// version: a changed chunk is stored as a delta of the one that was in its place, where that is smaller. If nothing changed, its
-// List is kept, wherever the file would be cut today.
+// version: a changed chunk is stored as a delta of the one that was in its place, where that is smaller.
 func (w *Writer) PutFile(r io.Reader, prev oid.ID) (id oid.ID, list List, err error) {
 	before := w.older(prev)
 	w.credit = inVain
@@ -95,9 +94,6 @@ func (w *Writer) cutFile(r io.Reader, before older, chunk func(c Chunk, data []b
 		}
 	}
 	whole.Sum(list.Sum[:0])
-	if before.id != (oid.ID{}) && list.Sum == before.Sum && list.Size == before.Size {
-		return before.id, before.List, nil
-	}
 	data := list.Append(nil)
 	id = oid.Sum(data)
 	_, err = w.Put(id, data, before.id)
