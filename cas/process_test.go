@@ -95,7 +95,8 @@ func TestKilledProcesses(t *testing.T) {
 					reported = append(reported, lines.Text())
 					mu.Unlock()
 				}
-				cmd.Wait() // killed
+				_ = lines.Err() // killed in the middle of a line, maybe
+				cmd.Wait()
 			})
 		}
 		group.Wait()

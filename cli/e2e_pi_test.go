@@ -111,6 +111,7 @@ func (p *piRun) start(words ...string) {
 				lines <- m
 			}
 		}
+		_ = scanner.Err() // the caller misses the line that it waits for
 	}(p.out)
 }
 

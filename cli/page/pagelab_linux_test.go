@@ -216,6 +216,14 @@ func (l *pageLab) hook(event map[string]any) {
 	if code := program([]string{"rewind", "hook", "claude"}, l.env, app.Stdio{In: bytes.NewReader(data), Out: &out, Err: &errOut}); code != 0 {
 		l.t.Fatalf("hook: %d %s", code, &errOut)
 	}
+	for until := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) { // on a busy machine a hook leaves its save to a process
+		if _, err := os.Lstat(filepath.Join(l.root, ".agent", "rewind", account.TmpName, "hooks")); err != nil {
+			return
+		}
+		if time.Now().After(until) {
+			l.t.Fatalf("%v: its save did not end", event)
+		}
+	}
 }
 
 // serve runs rewind ui until the test ends.

@@ -243,15 +243,18 @@ func TestUISixteenAgents(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, got = nil, nil
+		last := false
 		for _, c := range v.Checkpoints {
 			want = append(want, c.ID)
+			last = last || c.Description == "the last"
 		}
 		for _, r := range l.rows(place) {
 			if r.ID != "@" && r.ID[0] != '#' {
 				got = append(got, r.ID)
 			}
 		}
-		if slices.Equal(want, got) && len(got) > 16 {
+		// How many there are depends on the machine: one capture takes along what several agents wrote meanwhile.
+		if slices.Equal(want, got) && last {
 			break
 		}
 		if len(want) > had { // a disk that others use takes seconds for each

@@ -319,6 +319,7 @@ func (f *conversations) inCopy(file string) bool {
 			return true
 		}
 	}
+	_ = lines.Err() // what cannot be read is not named
 	return false
 }
 

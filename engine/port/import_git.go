@@ -2,10 +2,12 @@ package port
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -198,9 +200,7 @@ const maxPiLine = 16 << 20
 func piBindingsIn(r io.Reader, there map[manifest.CheckpointID]bool) (all []manifest.Binding) {
 	session := ""
 	at := map[manifest.CheckpointID]int{}
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxPiLine)
-	for lines.Scan() {
+	for text := range shortLines(r) {
 		var line struct {
 			Type, ID, CustomType string
 			Data                 struct {
@@ -208,7 +208,7 @@ func piBindingsIn(r io.Reader, there map[manifest.CheckpointID]bool) (all []mani
 				Bindings  [][2]any
 			}
 		}
-		if session != "" && !strings.Contains(lines.Text(), `"rewind-`) || json.Unmarshal(lines.Bytes(), &line) != nil {
+		if session != "" && !bytes.Contains(text, []byte(`"rewind-`)) || json.Unmarshal(text, &line) != nil {
 			continue
 		}
 		if line.Type == "session" {
@@ -237,4 +237,19 @@ func piBindingsIn(r io.Reader, there map[manifest.CheckpointID]bool) (all []mani
 		}
 	}
 	return all
+}
+
+// shortLines yields the lines of a session that are not too long. A line is valid until the next one.
+func shortLines(r io.Reader) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		lines := bufio.NewReaderSize(r, maxPiLine)
+		for long := false; ; {
+			text, err := lines.ReadSlice('\n')
+			rest := long
+			long = errors.Is(err, bufio.ErrBufferFull)
+			if !long && (!rest && !yield(text) || err != nil) {
+				return
+			}
+		}
+	}
 }

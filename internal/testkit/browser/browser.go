@@ -41,8 +41,8 @@ type reply struct {
 // ErrMissing says that there is no Chromium.
 var ErrMissing = errors.New("no chromium is installed")
 
-// names are those that distributions give it.
-var names = []string{"chromium", "chromium-browser", "google-chrome"}
+// names are those that distributions give it. The first one has no windows to draw, and takes a fraction of the processor time.
+var names = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}
 
 // patience bounds a wait for the browser.
 const patience = 60 * time.Second
