@@ -23,7 +23,7 @@ import (
 // TestGitLives plays lives of git repositories through the program, with git as the judge: what is saved comes back with
 // --git=exact, what was there before is there after it, and undo takes it back.
 func TestGitLives(t *testing.T) {
-	n := uint64(8)
+	n := uint64(4)
 	if testing.Short() {
 		n = 1
 	}

@@ -438,7 +438,7 @@ func TestCommandFaults(t *testing.T) {
 		t.Skip("builds the program and runs it many times")
 	}
 	playFaults(t, func(kind string, points int) int {
-		return map[string]int{killed.name: 8, "power cut": 3, inputOutput.name: 5, noSpace.name: 2, refused.name: 2, shortWrite.name: 2}[kind]
+		return map[string]int{killed.name: 4, "power cut": 2, inputOutput.name: 3, noSpace.name: 1, refused.name: 1, shortWrite.name: 1}[kind]
 	})
 }
 
