@@ -126,7 +126,7 @@ func cmdAgent(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	file := filepath.Join(ts.Getenv("WORK"), "payload.json")
 	ts.Check(os.WriteFile(file, data, 0o600))
-	ts.Check(ts.Exec("sh", "-c", `rewind hook claude < "$1"`, "sh", file))
+	hookOf(ts, "claude", file)
 }
 
 // say writes what an event says into the session's transcript, where its agent would, and gives the file.

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -25,7 +26,7 @@ func cmdPrompt(ts *testscript.TestScript, neg bool, args []string) {
 		session, file, ts.MkAbs("."), n, text)
 	name := ts.MkAbs("../payload.json")
 	ts.Check(os.WriteFile(name, []byte(payload), 0o600))
-	ts.Check(ts.Exec("sh", "-c", `rewind hook claude < "$1"`, "sh", name))
+	hookOf(ts, "claude", name)
 	old, err := os.ReadFile(file)
 	if err != nil && !os.IsNotExist(err) {
 		ts.Fatalf("%v", err)
@@ -66,7 +67,7 @@ func cmdTypes(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	name := ts.MkAbs("../typed.json")
 	ts.Check(os.WriteFile(name, payload, 0o600))
-	ts.Check(ts.Exec("sh", "-c", `rewind hook ${AGENT-claude} < "$1"`, "sh", name))
+	hookOf(ts, cmp.Or(ts.Getenv("AGENT"), "claude"), name)
 }
 
 // event NAME [MEMBER=VALUE…]: the agent's hook runs for the session $S with the
@@ -86,5 +87,5 @@ func cmdEvent(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	name := ts.MkAbs("../payload.json")
 	ts.Check(os.WriteFile(name, data, 0o600))
-	ts.Check(ts.Exec("sh", "-c", `rewind hook ${AGENT-claude} < "$1"`, "sh", name))
+	hookOf(ts, cmp.Or(ts.Getenv("AGENT"), "claude"), name)
 }

@@ -191,9 +191,16 @@ func cmdProgram(name string) func(ts *testscript.TestScript, neg bool, args []st
 
 // runChecked runs a command of a scene.
 func runChecked(ts *testscript.TestScript, name string, args []string) error {
-	err := ts.Exec(name, args...)
+	var out []byte
+	var err error
+	if runsHere(ts, name, args) {
+		out, err = runHere(ts, args, strings.NewReader(""))
+	} else {
+		err = ts.Exec(name, args...)
+		out = []byte(ts.ReadFile("stdout"))
+	}
 	if name == "rewind" && slices.Contains(args, "--json") && args[0] != "hook" {
-		if wrong := cli.CheckDocument(args, []byte(ts.ReadFile("stdout"))); wrong != nil {
+		if wrong := cli.CheckDocument(args, out); wrong != nil {
 			ts.Fatalf("rewind %v", wrong)
 		}
 	}

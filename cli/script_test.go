@@ -77,7 +77,7 @@ func cmdExit(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	got := 0
 	if err := runChecked(ts, args[1], args[2:]); err != nil {
-		var ee *exec.ExitError
+		var ee interface{ ExitCode() int }
 		if !errors.As(err, &ee) {
 			ts.Fatalf("%v", err)
 		}
