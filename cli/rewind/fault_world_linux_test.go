@@ -30,7 +30,8 @@ type world struct {
 	scenario
 	base, project, home string
 	program             string
-	storeID             string // of the account's store
+	storeID             string   // of the account's store
+	more                []string // of the environment
 
 	start *crashfs.FS // what the disk holds when the command begins
 	end   *crashfs.FS // and when it has ended
@@ -218,7 +219,7 @@ var backup = regexp.MustCompile(`^home/.*\.json\.rewind-backup`)
 
 func (w *world) env() []string {
 	// One processor, so that the calls come in the same order in each run.
-	return []string{"HOME=" + w.home, "PATH=", "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1"}
+	return append([]string{"HOME=" + w.home, "PATH=", "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1"}, w.more...)
 }
 
 // counts: all of the project and the account but the program itself.

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/internal/testkit/crashfs"
+	"github.com/rewind-cli/rewind/internal/testkit/s3server"
 	"github.com/rewind-cli/rewind/internal/testkit/tracee"
 )
 
@@ -26,20 +27,14 @@ func TestRemoteKilledAtEachCall(t *testing.T) {
 	if os.Getenv("REWIND_SOAK") != "" {
 		most = 1 << 20
 	}
-	for name, args := range map[string][]string{
-		"push":    {"push", "--json"},
-		"pull":    {"pull", "--root", "OTHER", "--json"},
-		"clone":   {"clone", "PLACE", "FRESH", "--json"},
-		"share":   {"share", "last", "--json"},
-		"unshare": {"share", "--remove", "SHARE"},
-		"gc":      {"remote", "gc", "--json"},
-		"rotate":  {"remote", "key", "rotate", "--json"},
-		"rewrite": {"remote", "key", "rotate", "--rewrite", "--json"},
-	} {
+	for name, args := range remoteCommands() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := &remoteWorld{world: setUp(t, program, scenario{name: name, prepare: func(*world) {}})}
 			r.begin(args)
+			if r.run = r.trace(nil); r.run.Code != 0 {
+				r.Fatalf("without a fault: exit code %d: %s", r.run.Code, r.run.Err)
+			}
 			points := r.points(killed)
 			step := max(1, points/most)
 			for n := 1 + points%step; n <= points && !t.Failed(); n += step {
@@ -50,15 +45,33 @@ func TestRemoteKilledAtEachCall(t *testing.T) {
 	}
 }
 
+// remoteCommands are those that talk to a remote.
+func remoteCommands() map[string][]string {
+	return map[string][]string{
+		"push":    {"push", "--json"},
+		"pull":    {"pull", "--root", "OTHER", "--json"},
+		"clone":   {"clone", "PLACE", "FRESH", "--json"},
+		"share":   {"share", "last", "--json"},
+		"unshare": {"share", "--remove", "SHARE"},
+		"gc":      {"remote", "gc", "--json"},
+		"rotate":  {"remote", "key", "rotate", "--json"},
+		"rewrite": {"remote", "key", "rotate", "--rewrite", "--json"},
+	}
+}
+
 // remoteWorld is a world with a remote, and another project that pushes there, too.
 type remoteWorld struct {
 	*world
-	place, other, fresh string
+	place, other, fresh string // place: a directory, or the URL of a bucket of server
+	server              *s3server.Server
 	pushed              []string
 }
 
 func (r *remoteWorld) begin(args []string) {
 	r.place, r.other, r.fresh = filepath.Join(r.base, "place"), filepath.Join(r.base, "other"), filepath.Join(r.base, "fresh")
+	if r.server != nil {
+		r.place, r.more = r.server.Address("killed"), r.server.Environ()
+	}
 	r.rewind("init")
 	r.rewind("remote", "add", "origin", r.place, "--manual")
 	r.rewind("save")
@@ -80,13 +93,14 @@ func (r *remoteWorld) begin(args []string) {
 	}
 	r.args = args
 	r.start = r.disk()
-	r.run = r.trace(nil)
-	if r.run.Code != 0 {
-		r.Fatalf("without a fault: exit code %d: %s", r.run.Code, r.run.Err)
-	}
 }
 
-func (r *remoteWorld) all() []string { return append(r.dirs(), r.place, r.other) }
+func (r *remoteWorld) all() []string {
+	if r.server != nil {
+		return append(r.dirs(), r.other)
+	}
+	return append(r.dirs(), r.place, r.other)
+}
 
 func (r *remoteWorld) disk() *crashfs.FS {
 	disk := crashfs.New()
@@ -107,10 +121,7 @@ func idsIn(t *testing.T, out string) (ids []string) {
 
 // suffer kills the command at one call, and judges what is left.
 func (r *remoteWorld) suffer(n int) {
-	must(r.T, os.RemoveAll(r.fresh))
-	for _, dir := range r.all() {
-		must(r.T, r.start.Store(dir))
-	}
+	r.reset()
 	var hit *tracee.Call
 	done := r.trace(killed.plan(n, &hit))
 	if hit == nil {
@@ -120,6 +131,20 @@ func (r *remoteWorld) suffer(n int) {
 	if done.Signal != syscall.SIGKILL {
 		v.wrong("it was not killed: exit code %d", done.Code)
 	}
+	r.judge(v)
+	v.tell(done)
+}
+
+// reset puts the directories back to where the command begins.
+func (r *remoteWorld) reset() {
+	must(r.T, os.RemoveAll(r.fresh))
+	for _, dir := range r.all() {
+		must(r.T, r.start.Store(dir))
+	}
+}
+
+// judge looks at what a command that was killed has left.
+func (r *remoteWorld) judge(v *verdict) {
 	r.cloned(v, "before it runs again", r.pushed)
 	out, errOut, code := r.command(r.args...)
 	full := code == 8 && strings.Contains(out, "it has the project of this remote already") // it was done when it was killed
@@ -134,7 +159,6 @@ func (r *remoteWorld) suffer(n int) {
 	v.next("verify", "--read-data", "--root", r.other)
 	own, _, _ := r.command("list", "--all", "--json")
 	r.cloned(v, "in the end", idsIn(r.T, own))
-	v.tell(done)
 }
 
 // cloned clones what the remote has, and looks for checkpoints and the files of the newest.

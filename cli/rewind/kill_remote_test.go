@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rewind-cli/rewind/internal/testkit/s3server"
 )
 
 // TestKilledRemote: commands that talk to a remote are killed at any moment. The same command ends well then, what was pushed before can be
@@ -22,7 +24,12 @@ func TestKilledRemote(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program and runs it many times")
 	}
-	playKilledRemote(t, "", 12, 1)
+	for place, rounds := range map[string]int{"": 12, "s3:": 9} {
+		t.Run("place"+place, func(t *testing.T) {
+			t.Parallel()
+			playKilledRemote(t, place, rounds, 1)
+		})
+	}
 }
 
 // TestSoakKilledRemote is the long form, also with a git repository; REWIND_SOAK can be the number of rounds.
@@ -34,7 +41,7 @@ func TestSoakKilledRemote(t *testing.T) {
 	if err != nil || rounds < 100 {
 		rounds = 150
 	}
-	for _, place := range []string{"", "git:"} {
+	for _, place := range []string{"", "s3:", "git:"} {
 		t.Run("place"+place, func(t *testing.T) { playKilledRemote(t, place, rounds, uint64(time.Now().UnixNano())) })
 	}
 }
@@ -43,7 +50,8 @@ func TestSoakKilledRemote(t *testing.T) {
 type killers struct {
 	*arena
 	other  *arena
-	place  string // a directory
+	place  string           // a directory
+	server *s3server.Server // in its place; nil: none
 	url    string
 	random *rand.Rand
 	took   map[string]time.Duration // the longest run of each command that was not killed
@@ -52,7 +60,7 @@ type killers struct {
 	clones int
 }
 
-// playKilledRemote plays rounds with a directory, or with a git repository.
+// playKilledRemote plays rounds with a directory, with an S3 server, or with a git repository.
 func playKilledRemote(t *testing.T, kind string, rounds int, seed uint64) {
 	base := t.TempDir()
 	first := &arena{t: t, program: filepath.Join(base, "rewind"), root: filepath.Join(base, "project"), home: filepath.Join(base, "home")}
@@ -67,7 +75,12 @@ func playKilledRemote(t *testing.T, kind string, rounds int, seed uint64) {
 		}
 	}
 	k.url = kind + k.place
-	if kind != "" {
+	switch kind {
+	case "s3:":
+		k.server = s3server.New(t)
+		k.url = k.server.Address("killed")
+		k.env = k.server.Environ()
+	case "git:":
 		if out, err := exec.Command("git", "init", "-q", "--bare", k.place).CombinedOutput(); err != nil {
 			t.Skipf("%v: %s", err, out)
 		}
@@ -90,7 +103,7 @@ func playKilledRemote(t *testing.T, kind string, rounds int, seed uint64) {
 		if t.Failed() {
 			return
 		}
-		if k.random.IntN(5) == 0 && kind == "" {
+		if k.random.IntN(5) == 0 && kind != "git:" {
 			k.age()
 		}
 		if n%4 == 3 || n == rounds-1 {
@@ -107,11 +120,20 @@ func playKilledRemote(t *testing.T, kind string, rounds int, seed uint64) {
 // machine is one with nothing but the remote's key.
 func (k *killers) machine(name string) *arena {
 	base := filepath.Join(filepath.Dir(k.place), name)
-	a := &arena{t: k.t, program: k.program, root: filepath.Join(base, "project"), home: filepath.Join(base, "home"), env: []string{"REWIND_REMOTE_KEY=" + k.key()}}
+	a := &arena{t: k.t, program: k.program, root: filepath.Join(base, "project"), home: filepath.Join(base, "home"), env: k.with(k.key())}
 	if err := os.MkdirAll(a.home, 0o755); err != nil {
 		k.t.Fatal(err)
 	}
 	return a
+}
+
+// with is the environment of a machine that has a key.
+func (k *killers) with(key string) []string {
+	env := []string{"REWIND_REMOTE_KEY=" + key}
+	if k.server != nil {
+		env = append(env, k.server.Environ()...)
+	}
+	return env
 }
 
 func (k *killers) key() string {
@@ -239,7 +261,7 @@ func (k *killers) round(verb string) {
 		k.document(k.kill(k.arena, "share", "last", "--json"), &v)
 		a := k.machine(fmt.Sprint("share", k.clones))
 		k.clones++
-		a.env = []string{"REWIND_REMOTE_KEY=" + v.Key}
+		a.env = k.with(v.Key)
 		k.kill(a, "clone", v.URL, a.root)
 		a.must("restore", "last", "--quiet")
 		if k.tree(a.root) != k.tree(k.root) {
@@ -261,7 +283,7 @@ func (k *killers) round(verb string) {
 		k.save()
 		k.must("push")
 		k.pushed()
-		k.other.env = []string{"REWIND_REMOTE_KEY=" + k.key()}
+		k.other.env = k.with(k.key())
 		k.other.must("pull")
 	}
 }
@@ -338,13 +360,18 @@ func byHand(t *testing.T, root string) {
 
 // age makes all that is in the remote nine days older, so that gc removes what it condemned.
 func (k *killers) age() {
+	const by = 9 * 24 * time.Hour
+	if k.server != nil {
+		k.server.Older(by)
+		return
+	}
 	err := filepath.WalkDir(k.place, func(file string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		info, err := d.Info()
 		if err == nil {
-			then := info.ModTime().Add(-9 * 24 * time.Hour)
+			then := info.ModTime().Add(-by)
 			err = os.Chtimes(file, then, then)
 		}
 		return err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
+	"github.com/rewind-cli/rewind/internal/testkit/s3server"
 )
 
 // issuer plays the services that hand out credentials; each answer has the next token.
@@ -21,7 +22,7 @@ func issuer(t *testing.T, lifetime time.Duration) (url string, asked *int) {
 	mux := http.NewServeMux()
 	answer := func(token string) string {
 		*asked++
-		return fmt.Sprintf(`{"Code":"Success","Version":1,"AccessKeyId":%q,"SecretAccessKey":%q,%q:"token-%d","Expiration":%q}`, exampleKey, exampleSecret, token, *asked, time.Now().Add(lifetime).UTC().Format(time.RFC3339))
+		return fmt.Sprintf(`{"Code":"Success","Version":1,"AccessKeyId":%q,"SecretAccessKey":%q,%q:"token-%d","Expiration":%q}`, s3server.Key, s3server.Secret, token, *asked, time.Now().Add(lifetime).UTC().Format(time.RFC3339))
 	}
 	mux.HandleFunc("PUT /latest/api/token", func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Aws-Ec2-Metadata-Token-Ttl-Seconds") == "" {
@@ -55,7 +56,7 @@ func issuer(t *testing.T, lifetime time.Duration) (url string, asked *int) {
 		}
 		*asked++
 		fmt.Fprintf(w, `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>%s</AccessKeyId><SecretAccessKey>%s</SecretAccessKey><SessionToken>token-%d</SessionToken><Expiration>%s</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`,
-			exampleKey, exampleSecret, *asked, time.Now().Add(lifetime).UTC().Format(time.RFC3339))
+			s3server.Key, s3server.Secret, *asked, time.Now().Add(lifetime).UTC().Format(time.RFC3339))
 	})
 	h := httptest.NewServer(mux)
 	t.Cleanup(h.Close)
@@ -71,33 +72,33 @@ func write(t *testing.T, file, text string) string {
 }
 
 // bare is an environment that has the server's address and nothing else but what is given.
-func (s *server) bare(more ...string) func(string) string {
-	return s.env(append([]string{"AWS_ACCESS_KEY_ID", "", "AWS_SECRET_ACCESS_KEY", ""}, more...)...)
+func bare(s *s3server.Server, more ...string) func(string) string {
+	return s.Env(append([]string{"AWS_ACCESS_KEY_ID", "", "AWS_SECRET_ACCESS_KEY", ""}, more...)...)
 }
 
 func TestCredentials(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the programs of the test are scripts of a shell")
 	}
-	keys := "aws_access_key_id = " + exampleKey + "\naws_secret_access_key=" + exampleSecret + " # the secret\n"
+	keys := "aws_access_key_id = " + s3server.Key + "\naws_secret_access_key=" + s3server.Secret + " # the secret\n"
 	url, _ := issuer(t, time.Hour)
 	dir := t.TempDir()
 	jwt, bearer := write(t, dir+"/jwt", "jwt\n"), write(t, dir+"/bearer", "Bearer x\n")
-	write(t, dir+"/bin/aws", "#!/bin/sh\necho '{\"AccessKeyId\":\""+exampleKey+"\",\"SecretAccessKey\":\""+exampleSecret+"\",\"SessionToken\":\"'$*'\"}'\n")
+	write(t, dir+"/bin/aws", "#!/bin/sh\necho '{\"AccessKeyId\":\""+s3server.Key+"\",\"SecretAccessKey\":\""+s3server.Secret+"\",\"SessionToken\":\"'$*'\"}'\n")
 	t.Setenv("PATH", dir+"/bin:"+os.Getenv("PATH"))
-	process := write(t, dir+"/process", "#!/bin/sh\necho '{\"Version\":1,\"AccessKeyId\":\""+exampleKey+"\",\"SecretAccessKey\":\""+exampleSecret+"\",\"SessionToken\":\"'$1'\"}'\n")
+	process := write(t, dir+"/process", "#!/bin/sh\necho '{\"Version\":1,\"AccessKeyId\":\""+s3server.Key+"\",\"SecretAccessKey\":\""+s3server.Secret+"\",\"SessionToken\":\"'$1'\"}'\n")
 	for kind, c := range map[string]struct {
 		env           []string
 		config, creds string // files
 		query         string
 		token         string
 	}{
-		"session token":         {env: []string{"AWS_ACCESS_KEY_ID", exampleKey, "AWS_SECRET_ACCESS_KEY", exampleSecret, "AWS_SESSION_TOKEN", "tok"}, token: "tok"},
+		"session token":         {env: []string{"AWS_ACCESS_KEY_ID", s3server.Key, "AWS_SECRET_ACCESS_KEY", s3server.Secret, "AWS_SESSION_TOKEN", "tok"}, token: "tok"},
 		"default profile":       {creds: "# mine\n[other]\naws_access_key_id=x\naws_secret_access_key=x\n[default]\n" + keys},
 		"default in config":     {config: "[default]\n" + keys},
 		"credentials go first":  {config: "[profile p]\naws_access_key_id=x\naws_secret_access_key=y\nregion = us-east-1\ns3 =\n  aws_session_token = nested\n", creds: "[p]\n" + keys, env: []string{"AWS_PROFILE", "p"}},
 		"profile of the URL":    {creds: "[p]\n" + keys, query: "?profile=p", env: []string{"AWS_ACCESS_KEY_ID", "x", "AWS_SECRET_ACCESS_KEY", "x"}},
-		"environment first":     {env: []string{"AWS_ACCESS_KEY_ID", exampleKey, "AWS_SECRET_ACCESS_KEY", exampleSecret, "AWS_PROFILE", "p"}, creds: "[p]\naws_access_key_id=x\naws_secret_access_key=x\n"},
+		"environment first":     {env: []string{"AWS_ACCESS_KEY_ID", s3server.Key, "AWS_SECRET_ACCESS_KEY", s3server.Secret, "AWS_PROFILE", "p"}, creds: "[p]\naws_access_key_id=x\naws_secret_access_key=x\n"},
 		"profile with a token":  {creds: "[default]\n" + keys + "aws_session_token = tok=\n", token: "tok="},
 		"credential_process":    {config: "[default]\ncredential_process = " + process + " 'a b'\n", token: "a b"},
 		"login of the company":  {config: "[profile p]\nsso_session = work\n[sso-session work]\nsso_region = x\n", query: "?profile=p", token: "configure export-credentials --profile p --format process"},
@@ -115,12 +116,12 @@ func TestCredentials(t *testing.T) {
 			if c.creds != "" {
 				write(t, home+"/.aws/credentials", c.creds)
 			}
-			s := newServer(t)
-			s.token = c.token
+			s := s3server.New(t)
+			s.Token = c.token
 			if c.token == "token-*" {
-				s.policy = func(r *http.Request) bool { return false }
+				s.Policy = func(r *http.Request) bool { return false }
 			}
-			b := open(t, "s3://backup"+c.query, bucket.Options{Getenv: s.bare(c.env...), Home: home, Transport: tokens{t, s}})
+			b := open(t, "s3://backup"+c.query, bucket.Options{Getenv: bare(s, c.env...), Home: home, Transport: tokens{t, s}})
 			bucket.Hasten(b)
 			put(t, b, "w/1", "x")
 		})
@@ -130,14 +131,12 @@ func TestCredentials(t *testing.T) {
 // tokens lets the server accept any token of the issuer.
 type tokens struct {
 	t *testing.T
-	s *server
+	s *s3server.Server
 }
 
 func (k tokens) RoundTrip(r *http.Request) (*http.Response, error) {
 	if token := r.Header.Get("X-Amz-Security-Token"); strings.HasPrefix(token, "token-") {
-		k.s.mu.Lock()
-		k.s.token, k.s.policy = token, nil
-		k.s.mu.Unlock()
+		k.s.Change(func() { k.s.Token, k.s.Policy = token, nil })
 	}
 	return http.DefaultTransport.RoundTrip(r)
 }
@@ -173,17 +172,17 @@ func TestCredentialsThatFail(t *testing.T) {
 		if c.config != "" {
 			write(t, home+"/.aws/config", c.config)
 		}
-		s := newServer(t)
-		b := open(t, "s3://backup", bucket.Options{Getenv: s.bare(c.env...), Home: home})
+		s := s3server.New(t)
+		b := open(t, "s3://backup", bucket.Options{Getenv: bare(s, c.env...), Home: home})
 		var denied *bucket.DeniedError
-		if err := b.Put(t.Context(), "w/1", nil); !errors.As(err, &denied) || !strings.Contains(denied.Next, c.next) || s.count() > 0 {
+		if err := b.Put(t.Context(), "w/1", nil); !errors.As(err, &denied) || !strings.Contains(denied.Next, c.next) || len(s.Requests()) > 0 {
 			t.Errorf("%s: %v, %+v", kind, err, denied)
 		}
 	}
 	h := httptest.NewServer(nil)
 	h.Close()
-	s := newServer(t)
-	b := open(t, "s3://backup", bucket.Options{Getenv: s.bare("AWS_CONTAINER_CREDENTIALS_FULL_URI", h.URL)})
+	s := s3server.New(t)
+	b := open(t, "s3://backup", bucket.Options{Getenv: bare(s, "AWS_CONTAINER_CREDENTIALS_FULL_URI", h.URL)})
 	var unreachable *bucket.UnreachableError
 	if err := b.Put(t.Context(), "w/1", nil); !errors.As(err, &unreachable) {
 		t.Errorf("no answer: %v", err)
@@ -196,8 +195,8 @@ func TestRenewal(t *testing.T) {
 		asked    int // for three requests
 	}{{time.Hour, 1}, {time.Minute, 3}} {
 		url, asked := issuer(t, c.lifetime)
-		s := newServer(t)
-		b := open(t, "s3://backup", bucket.Options{Getenv: s.bare("AWS_CONTAINER_CREDENTIALS_FULL_URI", url+"/container", "AWS_CONTAINER_AUTHORIZATION_TOKEN", "Bearer x"), Transport: tokens{t, s}})
+		s := s3server.New(t)
+		b := open(t, "s3://backup", bucket.Options{Getenv: bare(s, "AWS_CONTAINER_CREDENTIALS_FULL_URI", url+"/container", "AWS_CONTAINER_AUTHORIZATION_TOKEN", "Bearer x"), Transport: tokens{t, s}})
 		for i := range 3 {
 			put(t, b, fmt.Sprint("w/", i), "x")
 		}
@@ -206,14 +205,14 @@ func TestRenewal(t *testing.T) {
 		}
 	}
 	url, asked := issuer(t, time.Hour)
-	s := newServer(t)
-	s.token = "token-2" // the server does not take the first any more
-	b := open(t, "s3://backup", bucket.Options{Getenv: s.bare("AWS_CONTAINER_CREDENTIALS_FULL_URI", url+"/container", "AWS_CONTAINER_AUTHORIZATION_TOKEN", "Bearer x")})
+	s := s3server.New(t)
+	s.Token = "token-2" // the server does not take the first any more
+	b := open(t, "s3://backup", bucket.Options{Getenv: bare(s, "AWS_CONTAINER_CREDENTIALS_FULL_URI", url+"/container", "AWS_CONTAINER_AUTHORIZATION_TOKEN", "Bearer x")})
 	put(t, b, "w/1", "x")
 	if *asked != 2 {
 		t.Errorf("asked %d times", *asked)
 	}
-	s.token = "none"
+	s.Token = "none"
 	var denied *bucket.DeniedError
 	if err := b.Put(t.Context(), "w/2", nil); !errors.As(err, &denied) || denied.Next != "Renew the credentials. They are those of the role of the container." {
 		t.Errorf("%v", err)

@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
+	"github.com/rewind-cli/rewind/internal/testkit/s3server"
 )
 
 // TestLimit: what is put and got takes as long as the limit says, on a server and in a directory, and comes whole.
 func TestLimit(t *testing.T) {
-	s := newServer(t)
+	s := s3server.New(t)
 	body := bytes.Repeat([]byte("0123456789abcdef"), 6<<10) // 96 KiB
 	for _, address := range []string{"s3://backup/x", t.TempDir()} {
-		b, err := bucket.Open(address, bucket.Options{Getenv: s.env(), Limit: 400 << 10})
+		b, err := bucket.Open(address, bucket.Options{Getenv: s.Env(), Limit: 400 << 10})
 		if err != nil {
 			t.Fatal(err)
 		}

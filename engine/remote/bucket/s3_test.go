@@ -15,28 +15,44 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
+	"github.com/rewind-cli/rewind/internal/testkit/s3server"
 )
 
 func init() {
-	places["s3"] = func(t *testing.T) bucket.Bucket { s := newServer(t); s.page = 3; return s.open(t, bucket.Options{}) }
-	places["s3 with conditions"] = func(t *testing.T) bucket.Bucket { return newServer(t).open(t, bucket.Options{Conditional: true}) }
+	places["s3"] = func(t *testing.T) bucket.Bucket {
+		s := s3server.New(t)
+		s.Page = 3
+		return openS3(t, s, bucket.Options{})
+	}
+	places["s3 with conditions"] = func(t *testing.T) bucket.Bucket { return openS3(t, s3server.New(t), bucket.Options{Conditional: true}) }
+}
+
+// openS3 opens the bucket of a server, as one that does not pause for long.
+func openS3(t *testing.T, s *s3server.Server, o bucket.Options) bucket.Bucket {
+	t.Helper()
+	if o.Getenv == nil {
+		o.Getenv = s.Env()
+	}
+	b := open(t, "s3://"+s3server.BucketName+"/team/rewind", o)
+	bucket.Hasten(b)
+	return b
 }
 
 func TestLongUnsortedListing(t *testing.T) {
-	s := newServer(t)
-	b := s.open(t, bucket.Options{})
+	s := s3server.New(t)
+	b := openS3(t, s, bucket.Options{})
 	var want []string
 	for i := range 25 {
 		put(t, b, fmt.Sprintf("w/%02d", (i*7)%25), "x")
 		want = append(want, fmt.Sprintf("w/%02d=1", i))
 	}
-	s.page = 10
-	s.foreign = []string{"team/rewind/w/../../x", "team/rewind/w/Big", "team/rewind/w/dir/", "team/rewind//x", "elsewhere/w/1", "team/rewind/w/\x00\x1b[2J", "team/rewind/w/%2e", "team/rewind/w/07"}
-	before := s.count()
+	s.Page = 10
+	s.Foreign = []string{"team/rewind/w/../../x", "team/rewind/w/Big", "team/rewind/w/dir/", "team/rewind//x", "elsewhere/w/1", "team/rewind/w/\x00\x1b[2J", "team/rewind/w/%2e", "team/rewind/w/07"}
+	before := len(s.Requests())
 	if got := names(t, b, ""); got != strings.Join(want, " ") {
 		t.Errorf("%s\nnot %s", got, want)
 	}
-	if n := s.count() - before; n != 4 {
+	if n := len(s.Requests()) - before; n != 4 {
 		t.Errorf("%d requests", n)
 	}
 }
@@ -48,8 +64,8 @@ func TestEndlessListing(t *testing.T) {
 		"<html>Sign in to the network of the hotel</html>", "", "<ListBucketResult>",
 	} {
 		h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, answer) }))
-		s := &server{url: h.URL}
-		if got, err := s.open(t, bucket.Options{}).List(t.Context(), ""); err == nil {
+		s := &s3server.Server{URL: h.URL}
+		if got, err := openS3(t, s, bucket.Options{}).List(t.Context(), ""); err == nil {
 			t.Errorf("%q: %v", answer, got)
 		}
 		h.Close()
@@ -58,17 +74,17 @@ func TestEndlessListing(t *testing.T) {
 
 // Each kind of failure, at each request of a life, and after it everything is there.
 func TestFaultsOfAServer(t *testing.T) {
-	for _, f := range []failure{{drop: "before"}, {drop: "after"}, {drop: "torn"}, {status: 500, code: "InternalError"}, {status: 503, code: "SlowDown"}, {status: 429}, {status: 502}, {status: 400, code: "RequestTimeout"}, {status: 409, code: "ConditionalRequestConflict"}} {
+	for _, f := range []s3server.Failure{{Drop: "before"}, {Drop: "after"}, {Drop: "torn"}, {Status: 500, Code: "InternalError"}, {Status: 503, Code: "SlowDown"}, {Status: 429}, {Status: 502}, {Status: 400, Code: "RequestTimeout"}, {Status: 409, Code: "ConditionalRequestConflict"}} {
 		for _, conditional := range []bool{false, true} {
 			for at := 1; at <= 7; at++ {
-				s := newServer(t)
-				s.fail = func(n int, r *http.Request) failure {
+				s := s3server.New(t)
+				s.Fail = func(n int, r *http.Request) s3server.Failure {
 					if n == at || n == at+1 {
 						return f
 					}
-					return failure{}
+					return s3server.Failure{}
 				}
-				b := s.open(t, bucket.Options{Conditional: conditional})
+				b := openS3(t, s, bucket.Options{Conditional: conditional})
 				put(t, b, "w/1", "the first object")
 				put(t, b, "w/2", "the second object")
 				put(t, b, "w/1", "the first object")
@@ -88,42 +104,42 @@ func TestFaultsOfAServer(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	var unreachable *bucket.UnreachableError
 	for kind, c := range map[string]struct {
-		fail    failure
+		fail    s3server.Failure
 		timeout time.Duration
 		times   int
 	}{
-		"500": {failure{status: 500}, 0, 5}, "503": {failure{status: 503, code: "SlowDown"}, 0, 5}, "dropped": {failure{drop: "before"}, 0, 5}, "hangs": {failure{hang: time.Minute}, 200 * time.Millisecond, 1},
+		"500": {s3server.Failure{Status: 500}, 0, 5}, "503": {s3server.Failure{Status: 503, Code: "SlowDown"}, 0, 5}, "dropped": {s3server.Failure{Drop: "before"}, 0, 5}, "hangs": {s3server.Failure{Hang: time.Minute}, 200 * time.Millisecond, 1},
 	} {
-		s := newServer(t)
-		s.fail = func(int, *http.Request) failure { return c.fail }
-		b := s.open(t, bucket.Options{Timeout: c.timeout})
+		s := s3server.New(t)
+		s.Fail = func(int, *http.Request) s3server.Failure { return c.fail }
+		b := openS3(t, s, bucket.Options{Timeout: c.timeout})
 		err := b.Put(t.Context(), "w/1", []byte("x"))
-		if !errors.As(err, &unreachable) || !strings.Contains(s.url, unreachable.Host) || unreachable.Host == "" || s.count() < c.times || s.count() > 2*c.times {
-			t.Errorf("%s: %v after %d requests", kind, err, s.count())
+		if !errors.As(err, &unreachable) || !strings.Contains(s.URL, unreachable.Host) || unreachable.Host == "" || len(s.Requests()) < c.times || len(s.Requests()) > 2*c.times {
+			t.Errorf("%s: %v after %d requests", kind, err, len(s.Requests()))
 		}
 	}
 	h := httptest.NewServer(nil)
 	h.Close()
-	s := &server{url: h.URL}
-	if _, err := s.open(t, bucket.Options{}).Get(t.Context(), "w/1", 1); !errors.As(err, &unreachable) {
+	s := &s3server.Server{URL: h.URL}
+	if _, err := openS3(t, s, bucket.Options{}).Get(t.Context(), "w/1", 1); !errors.As(err, &unreachable) {
 		t.Errorf("no server: %v", err)
 	}
-	s.url = "http://no.such.host.invalid"
-	if _, err := s.open(t, bucket.Options{Timeout: time.Second}).Get(t.Context(), "w/1", 1); !errors.As(err, &unreachable) || strings.Contains(err.Error(), exampleKey) {
+	s.URL = "http://no.such.host.invalid"
+	if _, err := openS3(t, s, bucket.Options{Timeout: time.Second}).Get(t.Context(), "w/1", 1); !errors.As(err, &unreachable) || strings.Contains(err.Error(), s3server.Key) {
 		t.Errorf("no host: %v", err)
 	}
 	tls := httptest.NewTLSServer(nil) // a certificate that nobody trusts
 	defer tls.Close()
-	s.url = tls.URL
-	if _, err := s.open(t, bucket.Options{}).Get(t.Context(), "w/1", 1); !errors.As(err, &unreachable) {
+	s.URL = tls.URL
+	if _, err := openS3(t, s, bucket.Options{}).Get(t.Context(), "w/1", 1); !errors.As(err, &unreachable) {
 		t.Errorf("a strange certificate: %v", err)
 	}
 }
 
 func TestDeadline(t *testing.T) {
-	s := newServer(t)
-	s.fail = func(int, *http.Request) failure { return failure{hang: time.Minute} }
-	b := s.open(t, bucket.Options{})
+	s := s3server.New(t)
+	s.Fail = func(int, *http.Request) s3server.Failure { return s3server.Failure{Hang: time.Minute} }
+	b := openS3(t, s, bucket.Options{})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	var unreachable *bucket.UnreachableError
@@ -147,22 +163,22 @@ func TestSlowAnswer(t *testing.T) {
 		}
 	}))
 	defer h.Close()
-	s := &server{url: h.URL}
-	if got, err := s.open(t, bucket.Options{Timeout: 700 * time.Millisecond}).Get(t.Context(), "w/1", 100); err != nil || len(got) != 100 {
+	s := &s3server.Server{URL: h.URL}
+	if got, err := openS3(t, s, bucket.Options{Timeout: 700 * time.Millisecond}).Get(t.Context(), "w/1", 100); err != nil || len(got) != 100 {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }
 
 func TestDenied(t *testing.T) {
-	s := newServer(t)
-	b := s.open(t, bucket.Options{Getenv: s.env("AWS_SECRET_ACCESS_KEY", "another")})
+	s := s3server.New(t)
+	b := openS3(t, s, bucket.Options{Getenv: s.Env("AWS_SECRET_ACCESS_KEY", "another")})
 	var denied *bucket.DeniedError
 	err := b.Put(t.Context(), "w/1", nil)
-	if !errors.As(err, &denied) || !strings.Contains(denied.Next, "AWS_ACCESS_KEY_ID") || !strings.Contains(err.Error(), "SignatureDoesNotMatch Words of the server.") || s.count() != 1 {
-		t.Errorf("%v, %q, %d requests", err, denied.Next, s.count())
+	if !errors.As(err, &denied) || !strings.Contains(denied.Next, "AWS_ACCESS_KEY_ID") || !strings.Contains(err.Error(), "SignatureDoesNotMatch Words of the server.") || len(s.Requests()) != 1 {
+		t.Errorf("%v, %q, %d requests", err, denied.Next, len(s.Requests()))
 	}
-	s.policy = func(r *http.Request) bool { return r.Method == "PUT" }
-	b = s.open(t, bucket.Options{})
+	s.Policy = func(r *http.Request) bool { return r.Method == "PUT" }
+	b = openS3(t, s, bucket.Options{})
 	put(t, b, "w/1", "x")
 	if _, err := b.List(t.Context(), ""); !errors.As(err, &denied) || denied.Next != "Allow s3:ListBucket on s3://backup/team/rewind/ to the access key of the variable AWS_ACCESS_KEY_ID." {
 		t.Errorf("%v, %q", err, denied.Next)
@@ -170,19 +186,19 @@ func TestDenied(t *testing.T) {
 	if can, err := bucket.Probe(t.Context(), b); err != nil || can != (bucket.Capabilities{Conditional: true, Overwrite: true}) {
 		t.Errorf("%+v, %v", can, err)
 	}
-	s.policy = func(r *http.Request) bool { return r.Method == "PUT" && r.Header.Get("If-None-Match") == "*" }
+	s.Policy = func(r *http.Request) bool { return r.Method == "PUT" && r.Header.Get("If-None-Match") == "*" }
 	if can, err := bucket.Probe(t.Context(), b); err != nil || can != (bucket.Capabilities{Conditional: true}) {
 		t.Errorf("%+v, %v", can, err)
 	}
-	once := s.open(t, bucket.Options{Conditional: true})
+	once := openS3(t, s, bucket.Options{Conditional: true})
 	put(t, once, "w/2", "x")
 	put(t, once, "w/2", "x") // what is there cannot be compared
 	var wrong *bucket.URLError
-	if _, err := open(t, "s3://other", bucket.Options{Getenv: s.env()}).List(t.Context(), ""); s.policy != nil && !errors.As(err, &denied) {
+	if _, err := open(t, "s3://other", bucket.Options{Getenv: s.Env()}).List(t.Context(), ""); s.Policy != nil && !errors.As(err, &denied) {
 		t.Error(err)
 	}
-	s.policy = nil
-	other := open(t, "s3://other", bucket.Options{Getenv: s.env()})
+	s.Policy = nil
+	other := open(t, "s3://other", bucket.Options{Getenv: s.Env()})
 	_, get := other.Get(t.Context(), "w/1", 1)
 	if err := other.Put(t.Context(), "w/1", nil); !errors.As(err, &wrong) || !errors.As(get, &wrong) || errors.Is(get, fs.ErrNotExist) {
 		t.Errorf("no bucket: %v, %v", err, get)
@@ -191,40 +207,40 @@ func TestDenied(t *testing.T) {
 
 func TestConditionsOfServers(t *testing.T) {
 	for _, kind := range []string{"", "ignored", "501"} {
-		s := newServer(t)
-		s.conditions = kind
-		can, err := bucket.Probe(t.Context(), s.open(t, bucket.Options{}))
+		s := s3server.New(t)
+		s.Conditions = kind
+		can, err := bucket.Probe(t.Context(), openS3(t, s, bucket.Options{}))
 		if err != nil || can != (bucket.Capabilities{Conditional: kind == "", Overwrite: true, Read: true, List: true, Delete: true}) {
 			t.Errorf("%q: %+v, %v", kind, can, err)
 		}
-		if len(s.objects) > 0 {
-			t.Errorf("%q: the probe left %v", kind, s.order)
+		if len(s.Names()) > 0 {
+			t.Errorf("%q: the probe left %v", kind, s.Names())
 		}
-		plain := s.open(t, bucket.Options{Conditional: can.Conditional})
-		s.policy = func(r *http.Request) bool { return (r.Header.Get("If-None-Match") != "") == (kind == "") }
+		plain := openS3(t, s, bucket.Options{Conditional: can.Conditional})
+		s.Policy = func(r *http.Request) bool { return (r.Header.Get("If-None-Match") != "") == (kind == "") }
 		put(t, plain, "w/1", "x")
 	}
-	s := newServer(t) // its rules changed since the probe
-	s.conditions = "501"
-	b := s.open(t, bucket.Options{Conditional: true})
+	s := s3server.New(t) // its rules changed since the probe
+	s.Conditions = "501"
+	b := openS3(t, s, bucket.Options{Conditional: true})
 	put(t, b, "w/1", "x")
 	put(t, b, "w/2", "x")
-	if s.count() != 3 {
-		t.Errorf("%d requests", s.count())
+	if len(s.Requests()) != 3 {
+		t.Errorf("%d requests", len(s.Requests()))
 	}
 }
 
 // A torn upload that the server published is replaced, although a condition protects it.
 func TestTornUpload(t *testing.T) {
 	for _, conditional := range []bool{false, true} {
-		s := newServer(t)
-		s.fail = func(n int, r *http.Request) failure {
+		s := s3server.New(t)
+		s.Fail = func(n int, r *http.Request) s3server.Failure {
 			if n <= 5 {
-				return failure{drop: "torn"}
+				return s3server.Failure{Drop: "torn"}
 			}
-			return failure{}
+			return s3server.Failure{}
 		}
-		b := s.open(t, bucket.Options{Conditional: conditional})
+		b := openS3(t, s, bucket.Options{Conditional: conditional})
 		err := b.Put(t.Context(), "w/1", []byte("whole"))
 		if conditional == (err != nil) {
 			t.Errorf("conditional %v: %v", conditional, err)
@@ -236,33 +252,33 @@ func TestTornUpload(t *testing.T) {
 
 func TestClocks(t *testing.T) {
 	for _, ahead := range []time.Duration{time.Hour, -time.Hour, 300 * 24 * time.Hour} {
-		s := newServer(t)
-		s.ahead = ahead
-		b := s.open(t, bucket.Options{})
+		s := s3server.New(t)
+		s.Ahead = ahead
+		b := openS3(t, s, bucket.Options{})
 		put(t, b, "w/1", "x")
 		put(t, b, "w/2", "x")
-		if s.count() != 3 {
-			t.Errorf("%v ahead: %v", ahead, s.requests)
+		if len(s.Requests()) != 3 {
+			t.Errorf("%v ahead: %v", ahead, s.Requests())
 		}
-		s.ahead = 0
+		s.Ahead = 0
 		holds(t, b, "w/1", "x")
 	}
 }
 
 func TestRegions(t *testing.T) {
-	s := newServer(t)
-	s.region = "eu-central-1"
-	b := s.open(t, bucket.Options{})
+	s := s3server.New(t)
+	s.Region = "eu-central-1"
+	b := openS3(t, s, bucket.Options{})
 	put(t, b, "w/1", "x")
 	put(t, b, "w/2", "x")
-	if s.count() != 3 {
-		t.Errorf("it was told of the region, and sent %v", s.requests)
+	if len(s.Requests()) != 3 {
+		t.Errorf("it was told of the region, and sent %v", s.Requests())
 	}
-	put(t, s.open(t, bucket.Options{Getenv: s.env("AWS_DEFAULT_REGION", "eu-central-1")}), "w/3", "x")
-	put(t, s.open(t, bucket.Options{Getenv: s.env("AWS_REGION", "eu-central-1", "AWS_DEFAULT_REGION", "x")}), "w/3", "x")
-	put(t, open(t, "s3://backup?region=eu-central-1", bucket.Options{Getenv: s.env("AWS_REGION", "x")}), "w/3", "x")
-	if s.count() != 6 {
-		t.Errorf("it was given the region, and sent %v", s.requests)
+	put(t, openS3(t, s, bucket.Options{Getenv: s.Env("AWS_DEFAULT_REGION", "eu-central-1")}), "w/3", "x")
+	put(t, openS3(t, s, bucket.Options{Getenv: s.Env("AWS_REGION", "eu-central-1", "AWS_DEFAULT_REGION", "x")}), "w/3", "x")
+	put(t, open(t, "s3://backup?region=eu-central-1", bucket.Options{Getenv: s.Env("AWS_REGION", "x")}), "w/3", "x")
+	if len(s.Requests()) != 6 {
+		t.Errorf("it was given the region, and sent %v", s.Requests())
 	}
 }
 
@@ -290,7 +306,7 @@ func TestAddresses(t *testing.T) {
 		{"s3://b/p", "AWS_PROFILE=nas", "http://nas:9000/b/p/w/1", "home-1"},
 		{"s3://b/p?region=x-1", "AWS_PROFILE=nas AWS_REGION=y-1", "http://nas:9000/b/p/w/1", "x-1"},
 	} {
-		env := map[string]string{"AWS_ACCESS_KEY_ID": exampleKey, "AWS_SECRET_ACCESS_KEY": exampleSecret}
+		env := map[string]string{"AWS_ACCESS_KEY_ID": s3server.Key, "AWS_SECRET_ACCESS_KEY": s3server.Secret}
 		for pair := range strings.FieldsSeq(c.env) {
 			key, value, _ := strings.Cut(pair, "=")
 			env[key] = value
@@ -302,21 +318,45 @@ func TestAddresses(t *testing.T) {
 		}
 	}
 	for _, address := range []string{"s3://", "s3:b", "s3:///p", "s3://../p", "s3://b/a b", "s3://b/../x", "s3://b/%2e%2e/x", "s3://b/p?x=1", "s3://b?style=odd", "s3://b?endpoint=ftp://h", "s3://b?endpoint=https://u:p@h", "s3://b?region=a/b", "s3://b#f",
-		"s3://key:" + url.QueryEscape(exampleSecret) + "@b/p", "s3://key:" + exampleSecret + "@b/p", "s3://b/" + strings.Repeat("x", 500)} {
+		"s3://key:" + url.QueryEscape(s3server.Secret) + "@b/p", "s3://key:" + s3server.Secret + "@b/p", "s3://b/" + strings.Repeat("x", 500)} {
 		var wrong *bucket.URLError
-		if _, err := bucket.Open(address, bucket.Options{}); !errors.As(err, &wrong) || wrong.Next == "" || strings.Contains(err.Error(), exampleSecret[:5]) {
+		if _, err := bucket.Open(address, bucket.Options{}); !errors.As(err, &wrong) || wrong.Next == "" || strings.Contains(err.Error(), s3server.Secret[:5]) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
 }
 
 func TestLargeAnswers(t *testing.T) {
-	s := newServer(t)
-	b := s.open(t, bucket.Options{})
+	s := s3server.New(t)
+	b := openS3(t, s, bucket.Options{})
 	put(t, b, "w/1", strings.Repeat("x", 1000))
-	before := s.count()
+	before := len(s.Requests())
 	var large *bucket.TooLargeError
-	if _, err := b.Get(t.Context(), "w/1", 999); !errors.As(err, &large) || s.count() != before+1 {
+	if _, err := b.Get(t.Context(), "w/1", 999); !errors.As(err, &large) || len(s.Requests()) != before+1 {
 		t.Error(err)
+	}
+}
+
+// The examples of "Signature Calculations for the Authorization Header" in the reference of S3.
+func TestSignatureExamples(t *testing.T) {
+	empty := "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	for _, c := range []struct{ method, url, signed, body, header, want string }{
+		{"GET", "/test.txt", "host;range;x-amz-content-sha256;x-amz-date", empty, "Range: bytes=0-9", "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"},
+		{"PUT", "/test%24file.text", "date;host;x-amz-content-sha256;x-amz-date;x-amz-storage-class", "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072", "Date: Fri, 24 May 2013 00:00:00 GMT|X-Amz-Storage-Class: REDUCED_REDUNDANCY", "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd"},
+		{"GET", "/?lifecycle", "host;x-amz-content-sha256;x-amz-date", empty, "", "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"},
+		{"GET", "/?max-keys=2&prefix=J", "host;x-amz-content-sha256;x-amz-date", empty, "", "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"},
+	} {
+		r := httptest.NewRequest(c.method, "https://examplebucket.s3.amazonaws.com"+c.url, nil)
+		r.Header.Set("X-Amz-Date", "20130524T000000Z")
+		r.Header.Set("X-Amz-Content-Sha256", c.body)
+		for line := range strings.SplitSeq(c.header, "|") {
+			if name, value, ok := strings.Cut(line, ": "); ok {
+				r.Header.Set(name, value)
+			}
+		}
+		r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+s3server.Key+"/20130524/us-east-1/s3/aws4_request,SignedHeaders="+c.signed+",Signature="+c.want)
+		if got, err := s3server.Signature(r, s3server.Secret); err != nil || got != c.want {
+			t.Errorf("%s %s: %s, %v", c.method, c.url, got, err)
+		}
 	}
 }
