@@ -7,7 +7,7 @@ PREFIX ?= $(HOME)/.local
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -tags=nethttpomithttp2 -trimpath
 
-.PHONY: all build install dist test vet test-plain test-raced bench demo fuzz soak soak-share e2e
+.PHONY: all build install dist test vet test-plain test-raced test-servers bench demo fuzz soak soak-share e2e
 
 all: build
 
@@ -57,6 +57,9 @@ test-raced:
 	$(RACE) $(RACED)
 	$(RACE) -short $(addprefix ./,$(EXHAUSTIVE))
 
+test-servers: ## pushes and clones by S3 servers that others have made, through a proxy that fails; versitygw takes three minutes of two cores to build
+	cd bench/server && $(GO) vet . && $(GOTEST) .
+
 bench: ## the tables of the README and of docs/bench; BENCHFLAGS=-short for a short form that only prints
 	$(GO) run ./bench/compare $(if $(BENCHFLAGS),,-docs docs/bench -readme README.md) $(BENCHFLAGS)
 
@@ -69,6 +72,7 @@ fuzz: ## every decoder, FUZZTIME each (default 20s)
 soak: ## random lives and killed processes for a long time: SOAK=1h; every case of the tests that play a share of theirs
 	REWIND_SOAK=$(or $(SOAK),1h) $(GO) test -timeout 0 -run 'Soak|NoMixture|FailingOperations|PowerCut|DamagedGeneration|MergeAgainstGit' -v ./...
 	$(RACE) -timeout 0 $(addprefix ./,$(EXHAUSTIVE)) # of which test-raced plays a share
+	cd bench/server && REWIND_SOAK=100 $(GOTEST) -timeout 0 .
 
 soak-share: ## what of soak has no end of its own, for SOAK=20s each
 	REWIND_SOAK=$(or $(SOAK),20s) $(GO) test -vet=off -timeout 10m -run 'TestSoakMachine|TestSoakSymlinkSwaps' ./engine ./engine/treeio

@@ -13,7 +13,7 @@
 //     to the floor and to the best peer, and what the budget says; bench/plot, a
 //     module of its own, draws the curves.
 //  5. Pushes and clones go to an S3 server on the loopback, bench/server (versitygw, in a
-//     module of its own), through a proxy that counts requests and bytes.
+//     module of its own, in which make test-servers tests a remote, too), through a proxy that counts requests and bytes.
 //
 // The parts can be run one by one: BENCHFLAGS='-run=^hook$' (see -help for their
 // names). One that fails is named, and the others are measured.
