@@ -44,6 +44,8 @@ type world struct {
 	proxy    *faultProxy
 	url      string
 	key      string
+	account  string // of the server; "": the server's own
+	secret   string
 	random   *rand.Rand
 	machines []*machine
 	states   map[string]string // what all files have in a checkpoint that was pushed, by its id
@@ -136,8 +138,12 @@ func (m *machine) run(args ...string) (out []byte, code int, errs string) {
 	if args[0] == "clone" { // which makes it
 		cmd.Dir = m.home
 	}
+	account, secret := m.account, m.secret
+	if account == "" {
+		account, secret = accessKey, secretKey
+	}
 	cmd.Env = []string{"HOME=" + m.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "REWIND_REMOTE_KEY=" + m.key,
-		"AWS_ACCESS_KEY_ID=" + accessKey, "AWS_SECRET_ACCESS_KEY=" + secretKey, "AWS_REGION=us-east-1"}
+		"AWS_ACCESS_KEY_ID=" + account, "AWS_SECRET_ACCESS_KEY=" + secret, "AWS_REGION=us-east-1"}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -56,11 +57,11 @@ func versitygw(t *testing.T) string {
 	if err := os.Mkdir(filepath.Join(root, bucket), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return startVersitygw(t, root)
+	return startVersitygw(t, root, nil, nil)
 }
 
-// startVersitygw starts it with a directory and options of its backend.
-func startVersitygw(t *testing.T, root string, more ...string) string {
+// startVersitygw starts it with a directory, and with options of the gateway and of its backend.
+func startVersitygw(t *testing.T, root string, gateway, more []string) string {
 	program := build(t, ".", "versitygw", "github.com/versity/versitygw/cmd/versitygw")
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -68,8 +69,8 @@ func startVersitygw(t *testing.T, root string, more ...string) string {
 	}
 	address := free.Addr().String()
 	free.Close()
-	args := append([]string{"--quiet", "--access", accessKey, "--secret", secretKey, "--port", address, "posix"}, more...)
-	server := exec.Command(program, append(args, root)...)
+	args := slices.Concat([]string{"--quiet", "--access", accessKey, "--secret", secretKey, "--port", address}, gateway, []string{"posix"}, more, []string{root})
+	server := exec.Command(program, args...)
 	server.Stderr = os.Stderr
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
