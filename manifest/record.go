@@ -119,6 +119,9 @@ type Delete struct {
 	Touches     []uint64 // sequence numbers of touches that go too, ascending
 }
 
+// ReasonForget is the reason of a deletion that no later mark takes back.
+const ReasonForget = "forget"
+
 // Rewrite gives checkpoints new trees (forget): Roots[i] replaces the root of Checkpoints[i].
 type Rewrite struct {
 	Time        time.Time

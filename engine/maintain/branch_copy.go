@@ -61,7 +61,7 @@ func (b *branchOf) removed(theirs *manifest.Replayed) (map[manifest.CheckpointID
 		}
 		if d := r.Record.Delete; d != nil {
 			for _, id := range d.Checkpoints {
-				gone[id], forgotten[id] = true, forgotten[id] || d.Reason == reasonForget
+				gone[id], forgotten[id] = true, forgotten[id] || d.Reason == manifest.ReasonForget
 			}
 		}
 	}

@@ -72,9 +72,6 @@ func GC(ctx context.Context, p *project.Project, o GCOptions) (*Collected, error
 	return collect(ctx, p, o)
 }
 
-// reasonForget is the reason of a deletion that no later mark takes back.
-const reasonForget = "forget"
-
 // collect is GC under the gc lock.
 func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, error) {
 	leave, err := p.Store.Stay() // what goes is decided by what is read before

@@ -92,7 +92,7 @@ func (c *collection) commitDeletion(ctx context.Context) (kept []manifest.Checkp
 		used := (&LogState{Operations: operations, crashed: crashed(c.p)}).inUse()
 		d := manifest.Delete{Time: c.p.Env.Time().UTC(), Reason: "retention"}
 		if c.o.Checkpoint != (manifest.CheckpointID{}) {
-			d.Reason = reasonForget
+			d.Reason = manifest.ReasonForget
 		}
 		for _, chosen := range c.drop {
 			now, ok, err := db.ByID(chosen.ID)

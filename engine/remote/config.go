@@ -57,9 +57,11 @@ type mark struct {
 	Store  string   `json:"store"` // id of the store that pushed
 	// Position of the log's end at the last push, as text; it changes when gc writes the log anew.
 	At string `json:"at"`
-	// Seq is the newest commit that is there, and Payload the hash of what it says.
+	// Seq is the newest commit that is there, and Payload the hash of what it says, without a name or a pin.
 	Seq     uint64 `json:"seq"`
 	Payload string `json:"payload"`
+	// Forgot says that what is there may have something that was forgotten here since: as soon as the log here is without it, all goes again.
+	Forgot bool `json:"forgot,omitempty"`
 	// Before is the stamp of the segment that the next one continues: the last one of this writer, or of another one whose log this store
 	// continues. Empty before the first. First says that the writer has pushed nothing yet.
 	Before string `json:"before"`

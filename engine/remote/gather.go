@@ -17,6 +17,7 @@ type gathered struct {
 	commits     []cas.Commit
 	newest      cas.Commit // of those that were looked at, as the log has it
 	checkpoints int
+	forgets     bool                // one of the commits says that something was forgotten
 	ids         []oid.ID            // of the objects that the remote lacks
 	made        map[oid.ID][]byte   // of these, those that the store does not have
 	lacks       map[oid.ID]struct{} // of these, those that are in no bundle yet
@@ -43,6 +44,8 @@ func (u *pushing) gather(ctx context.Context) (*gathered, error) {
 			g.commits = append(g.commits, c) // of a later version: it goes as it is
 			continue
 		}
+		g.forgets = g.forgets || record.Amend != nil || record.Operation != nil && record.Operation.Kind == manifest.OpForget ||
+			record.Delete != nil && record.Delete.Reason == manifest.ReasonForget
 		stripped, send := withoutGit(record), true
 		if !u.Precious {
 			if stripped, send, err = strip.record(stripped); err != nil {

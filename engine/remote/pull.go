@@ -235,7 +235,7 @@ func (r *Remote) holdsMark(m mark) (bool, error) {
 		if err != nil {
 			return false, r.p.Classify(err)
 		}
-		return c.Seq > m.Seq || payloadHash(c) == m.Payload, nil // gc may have dropped it
+		return c.Seq > m.Seq || m.ends(c), nil // gc may have dropped it
 	}
 	return true, nil
 }

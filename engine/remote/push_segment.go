@@ -24,6 +24,13 @@ func (u *pushing) log(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if u.m.Forgot = u.m.Forgot || g.forgets && u.m.Seq > 0; u.m.Forgot && u.p.Forgetting() == nil {
+		u.done.Moved = true
+		u.newWriter()
+		if g, err = u.gather(ctx); err != nil {
+			return err
+		}
+	}
 	if len(g.commits) == 0 { // gc has written the log anew, or all is about precious files
 		u.m.At = positionText(last)
 		return u.write(markName, u.m)
@@ -63,7 +70,7 @@ func (u *pushing) segment(ctx context.Context, g *gathered) error {
 		return err
 	}
 	s := spool{Name: n.String(), Mark: u.m, Checkpoints: g.checkpoints, Packs: u.m.Packs}
-	s.Mark.Seq, s.Mark.Payload, s.Mark.At = g.newest.Seq, payloadHash(g.newest), positionText(g.newest.Position)
+	s.Mark.Seq, s.Mark.Payload, s.Mark.At = g.newest.Seq, commitHash(g.newest), positionText(g.newest.Position)
 	if u.m.First {
 		s.Mark.Base = n.parent
 	}

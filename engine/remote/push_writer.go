@@ -11,6 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // settleWriter decides as whom this store pushes. A store that was copied, or put back to an earlier state with all of its machine, would
@@ -115,7 +116,7 @@ func (u *pushing) sameLog() error {
 		if err != nil {
 			return u.p.Classify(err)
 		}
-		if c.Seq == u.m.Seq && payloadHash(c) == u.m.Payload || c.Seq > u.m.Seq {
+		if c.Seq == u.m.Seq && u.m.ends(c) || c.Seq > u.m.Seq {
 			return nil // gc may have dropped it
 		}
 		break
@@ -128,8 +129,22 @@ func (u *pushing) sameLog() error {
 	return nil
 }
 
-func payloadHash(c cas.Commit) string {
-	id := oid.Sum(c.Payload)
+// ends reports whether a commit, which has the number that the mark says, is the one that the mark means.
+func (m *mark) ends(c cas.Commit) bool {
+	return m.Payload == commitHash(c) || m.Payload == shortHash(c.Payload) // as earlier versions of this program wrote it
+}
+
+// commitHash tells a commit from others of its number. That gc writes into a checkpoint how it was named or pinned since makes no difference.
+func commitHash(c cas.Commit) string {
+	if r, err := manifest.ParseRecord(c.Payload); err == nil && r.Checkpoint != nil {
+		r.Checkpoint.Name, r.Checkpoint.Pinned = "", false
+		return shortHash(r.Append(nil))
+	}
+	return shortHash(c.Payload)
+}
+
+func shortHash(data []byte) string {
+	id := oid.Sum(data)
 	return hex.EncodeToString(id[:hashBytes])
 }
 

@@ -289,7 +289,7 @@ func (c *cloning) join(ctx context.Context, o CloneOptions, a about, before stri
 	if err := r.create(ctx); err != nil {
 		return m, err
 	}
-	m = mark{Writer: newWriterID(), Store: p.ID.String(), Seq: newest.Seq, Payload: payloadHash(newest),
+	m = mark{Writer: newWriterID(), Store: p.ID.String(), Seq: newest.Seq, Payload: commitHash(newest),
 		Before: before, First: true, Time: p.Env.Time(), Boot: r.started()}
 	s, err := r.readSent(&m)
 	if err != nil {
