@@ -38,10 +38,6 @@ const (
 	Missing                 // there is no file: an empty conversation
 )
 
-func (c Change) String() string {
-	return [...]string{"same", "grown", "rewritten", "missing"}[c]
-}
-
 // Segment is a range of a file.
 type Segment struct{ Offset, Length int64 }
 

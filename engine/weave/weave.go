@@ -95,9 +95,6 @@ func (w *Weave) Add(lines []string, step int) error {
 	return w.append(lines, step)
 }
 
-// Versions is how many versions the weave holds.
-func (w *Weave) Versions() int { return len(w.made) }
-
 // AddText is Add of a text's lines. The weave keeps no memory of it.
 func (w *Weave) AddText(text string, step int) error {
 	if w.made[0].back == tooLarge {
