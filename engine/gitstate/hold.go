@@ -189,8 +189,15 @@ func (h *holder) holdDir(dir, name string, wanted func(string) bool) error {
 	if err != nil {
 		return err
 	}
+	held := map[string]bool{} // one look at each directory: a repository can have thousands of loose objects
+	for _, dir := range h.dirs {
+		names, _ := os.ReadDir(filepath.Join(dir, name)) // it may hold none of this name
+		for _, n := range names {
+			held[n.Name()] = true
+		}
+	}
 	for _, file := range files {
-		if !file.Type().IsRegular() || !wanted(file.Name()) {
+		if !file.Type().IsRegular() || !wanted(file.Name()) || held[file.Name()] {
 			continue
 		}
 		err := h.file(filepath.Join(dir, file.Name()), filepath.Join(name, file.Name()))
@@ -201,13 +208,8 @@ func (h *holder) holdDir(dir, name string, wanted func(string) bool) error {
 	return nil
 }
 
-// file holds one file under its name below the object directory.
+// file holds one file, which is not held, under its name below the object directory.
 func (h *holder) file(from, name string) error {
-	for _, dir := range h.dirs {
-		if account.Exists(filepath.Join(dir, name)) {
-			return nil
-		}
-	}
 	for len(h.dirs) > 0 {
 		to := filepath.Join(h.dirs[0], name)
 		err := h.makeDirs(filepath.Dir(to))
