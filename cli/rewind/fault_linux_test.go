@@ -27,6 +27,7 @@ type scenario struct {
 	damaged bool     // the store is, until the command has succeeded
 	removes bool     // the store is whole afterwards, or gone
 	hook    bool     // succeeds whatever happens
+	git     bool     // finds the git program
 	brings  bool     // the checkpoints that it brings must be there in the end
 	prompt  int      // what an agent's hook is told of: its n-th prompt
 	edit    bool     // in place of the prompt, its hook is told of the end of an edit of a.txt

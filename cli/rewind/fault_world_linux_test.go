@@ -219,7 +219,11 @@ var backup = regexp.MustCompile(`^home/.*\.json\.rewind-backup`)
 
 func (w *world) env() []string {
 	// One processor, so that the calls come in the same order in each run.
-	return append([]string{"HOME=" + w.home, "PATH=", "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1"}, w.more...)
+	path := ""
+	if w.git {
+		path = os.Getenv("PATH")
+	}
+	return append([]string{"HOME=" + w.home, "PATH=" + path, "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1"}, w.more...)
 }
 
 // counts: all of the project and the account but the program itself.
