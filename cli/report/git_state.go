@@ -113,6 +113,9 @@ func GitStateText(r *restore.Restored) []string {
 func gitSubject(l gitrestore.Line) string {
 	switch l.What {
 	case gitrestore.GitDir:
+		if l.Count == 0 { // none, or not counted
+			return "the git directory"
+		}
 		return "the git directory, with " + app.Plural(l.Count, "reference", "references") + ","
 	case gitrestore.Worktree:
 		return "the worktree " + l.Name

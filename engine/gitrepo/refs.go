@@ -20,6 +20,9 @@ func Open(gitDir, commonDir string) Repo {
 	return Repo{GitDir: gitDir, CommonDir: commonDir, local: readConfig(filepath.Join(commonDir, "config"))}
 }
 
+// JJStore is where jj keeps its git repository, which is bare, below the root of a project that has no .git for it.
+const JJStore = ".jj/repo/store/git"
+
 // IsGitDir reports whether git takes a directory for a git directory: it has HEAD, objects and refs.
 func IsGitDir(dir string) bool { return isGitDir(dir) }
 

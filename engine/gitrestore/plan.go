@@ -39,6 +39,7 @@ type Target struct {
 	WorkTree  string
 	GitDir    string // of a linked worktree: its own, below CommonDir
 	CommonDir string
+	Was       string // the name that a linked worktree has in the saved state; "" for the one that it has now
 	// Anew says that CommonDir is built anew whatever is there now, with the directories above it: it lies in a git directory that
 	// is itself built anew.
 	Anew bool
@@ -46,10 +47,10 @@ type Target struct {
 
 func (t Target) linked() bool { return t.GitDir != t.CommonDir }
 
-// worktree is the name of a linked worktree, "" for the main one.
+// worktree is the name of a linked worktree in the saved state, "" for the main one.
 func (t Target) worktree() string {
-	if !t.linked() {
-		return ""
+	if !t.linked() || t.Was != "" {
+		return t.Was
 	}
 	return filepath.Base(t.GitDir)
 }
@@ -244,7 +245,7 @@ func (p *planner) plan(saved gitrepo.Repo) (err error) {
 	now := gitrepo.Open(p.target.GitDir, p.target.CommonDir)
 	switch {
 	case now.RefStorage() != "files" || saved.RefStorage() != "files":
-		p.refuse("References that are kept as %q are brought back only with the whole git directory: when %s is gone.", max(now.RefStorage(), saved.RefStorage()), p.target.CommonDir)
+		p.refuse("References that are kept as %q are brought back only with the whole git directory. Move %s away, and it is built anew.", max(now.RefStorage(), saved.RefStorage()), p.target.CommonDir)
 	case now.ObjectFormat() != saved.ObjectFormat():
 		p.refuse("The repository names objects by %s now, and did by %s.", now.ObjectFormat(), saved.ObjectFormat())
 	case saved.Partial() && !now.Partial():

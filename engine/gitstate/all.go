@@ -109,6 +109,9 @@ func (c *Captured) repos() (list []gitrepo.Repo) {
 	} else {
 		c.unreadable(filepath.Join(c.p.Root(), ".git"))
 	}
+	if dir := filepath.Join(c.p.Root(), filepath.FromSlash(gitrepo.JJStore)); gitrepo.IsGitDir(dir) {
+		add(gitrepo.OpenModule(dir))
+	}
 	var linked []gitrepo.Repo
 	for _, dotGit := range c.o.Below {
 		file := filepath.Join(c.p.Root(), filepath.FromSlash(dotGit))
@@ -155,13 +158,14 @@ func HasStore(root, dir string) bool {
 }
 
 // Below reports whether a common git directory is one that a project has beside that of the repository around it: as a .git, or
-// in one, below its root, or in the git directory of that repository ("" for none). All paths are absolute.
+// in one, below its root, in the git directory of that repository ("" for none), or as jj's own. All paths are absolute.
 func Below(root, around, common string) bool {
 	if around != "" && account.IsBelow(around, common) {
 		return true
 	}
 	rel, err := filepath.Rel(root, common)
-	return err == nil && account.IsBelow(root, common) && slices.Contains(strings.Split(rel, string(filepath.Separator)), ".git")
+	parts := strings.Split(rel, string(filepath.Separator))
+	return err == nil && account.IsBelow(root, common) && (slices.Contains(parts, ".git") || filepath.ToSlash(rel) == gitrepo.JJStore)
 }
 
 // moduleDirs are the directories with the git directories of a repository's submodules. Those of the other worktrees belong to

@@ -20,7 +20,7 @@ type Config struct {
 	CaptureIgnored string                   // "none" (or ""), "precious", "small", "all": what becomes of files that git ignores
 	StorePath      string                   // path of the store below the root, "" when it is elsewhere
 	AccountPath    string                   // path of the account's directory ~/.rewind below the root, "" when it is elsewhere
-	SessionPaths   []string                 // where agents keep their sessions below the root; with "*" at its end all that begin so
+	SessionPaths   []string                 // where agents keep their sessions below the root, and jj its git repository; with "*" at its end all that begin so
 	Tracked        func(path string) bool   // does git track this path? nil: no git
 	TrackedBelow   func(dir string) bool    // does git track a file below dir?
 	TrackedHash    uint64                   // changes when the tracked set does

@@ -222,7 +222,9 @@ func (s *Scope) reserved(name string) (bool, string) {
 		return true, "rewind's own directory of the account"
 	}
 	for _, n := range s.sessions {
-		if begin, all := strings.CutSuffix(n, "*"); n == name || all && hasPrefix(name, begin) {
+		if begin, all := strings.CutSuffix(n, "*"); n == name && hasPrefix(dir, ".jj/") {
+			return true, "it is jj's git repository, which is held as git's own state"
+		} else if n == name || all && hasPrefix(name, begin) {
 			return true, "an agent keeps its sessions there"
 		}
 	}

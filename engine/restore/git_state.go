@@ -102,6 +102,9 @@ func (r *Run) planGit(g *gitMove, id oid.ID) error {
 			continue
 		}
 		target := gitrestore.Target{WorkTree: state.WorkTree, GitDir: state.GitDir, CommonDir: state.Common}
+		if repo, ok := gitrepo.Find(r.Root()); ok && repo.CommonDir == target.CommonDir && repo.WorkTree == target.WorkTree && repo.GitDir != repo.CommonDir && target.GitDir != target.CommonDir {
+			target.Was, target.GitDir = filepath.Base(target.GitDir), repo.GitDir // git can have added it again, under another name
+		}
 		if err := isOurRepository(r.Root(), target); err != nil {
 			return err
 		}

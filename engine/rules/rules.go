@@ -38,6 +38,9 @@ func Gather(p *project.Project, kept []string, noIgnore bool) (Ruleset, error) {
 		AccountPath:    Below(p, p.Env.AccountDir()),
 		SessionPaths:   SessionPaths(p, kept),
 	}
+	if gitrepo.IsGitDir(filepath.Join(p.Root(), filepath.FromSlash(gitrepo.JJStore))) { // it is held as git's own state, not as files
+		c.SessionPaths = append(c.SessionPaths, gitrepo.JJStore)
+	}
 	note := func(path, what string, err error) {
 		rs.Problems = append(rs.Problems, problem.Problem{Path: path, Reason: what + ": " + problem.Text(err)})
 	}
