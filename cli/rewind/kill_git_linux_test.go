@@ -13,12 +13,12 @@ import (
 	"github.com/rewind-cli/rewind/internal/testkit/tracee"
 )
 
-// repositories are those of the project of TestKilledGitRestore: around it, a submodule, and one below it.
+// repositories are those of the project of TestSoakKilledGitRestore: around it, a submodule, and one below it.
 var repositories = []string{".", "mods/lib", "tools/clone"}
 
-// TestKilledGitRestore kills a restore of git's own state in several repositories before each of its changes. The same command
+// TestSoakKilledGitRestore kills a restore of git's own state in several repositories before each of its changes. The same command
 // then makes the state exact, and a restore of the checkpoint before it brings back what there was: nothing is lost.
-func TestKilledGitRestore(t *testing.T) {
+func TestSoakKilledGitRestore(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
 	}
@@ -38,7 +38,12 @@ func TestKilledGitRestore(t *testing.T) {
 			must(w.T, os.RemoveAll(filepath.Join(w.project, ".git")))
 		},
 	} {
-		t.Run(name, func(t *testing.T) { killGitRestores(t, program, lose) })
+		t.Run(name, func(t *testing.T) {
+			if name != "work" && os.Getenv("REWIND_SOAK") == "" {
+				t.Skip("set REWIND_SOAK, as make soak does")
+			}
+			killGitRestores(t, program, lose)
+		})
 	}
 }
 
@@ -86,7 +91,7 @@ func killGitRestores(t *testing.T, program string, lose func(*world, string)) {
 	}, fate: tracee.Fate{Kill: true}}
 	points, step := w.points(changes), 1
 	if os.Getenv("REWIND_SOAK") == "" {
-		step = max(1, points/8) // each, in a soak
+		step = max(1, points/2) // each, in a soak
 	}
 	t.Logf("%d points", points)
 	for n := 1; n <= points; n += step {
