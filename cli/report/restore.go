@@ -345,7 +345,11 @@ func PrintRestored(c *app.Call, r *restore.Restored, v RestoreWords) {
 		TellNotCaptured(c, r.NotCaptured, r.Checkpoint.ID.String()[:app.ShortID])
 	}
 	if !r.DryRun && r.Operation != 0 && (r.Safety != nil || r.Conversation != nil && !r.Conversation.There) {
-		o.Summary("%s: %s", cmp.Or(v.Onward, "Undo with"), o.Typed(v.TakeBack))
+		command := v.TakeBack
+		if r.StepsBack > 1 {
+			command += fmt.Sprintf(" %d", r.StepsBack)
+		}
+		o.Summary("%s: %s", cmp.Or(v.Onward, "Undo with"), o.Typed(command))
 	}
 }
 

@@ -306,7 +306,7 @@ func (r *Run) takeBackGit(back []manifest.Operation) error {
 		return nil
 	}
 	r.Options.Git = gitBack
-	if gitstate.Differ(r.Tx, after, r.Scan.Git()) {
+	if !r.gitIsAt(after) {
 		if r.gitIsAt(before) {
 			r.Options.Git = GitStays // an undo of git's own state alone came first
 			return nil
@@ -319,7 +319,7 @@ func (r *Run) takeBackGit(back []manifest.Operation) error {
 	return r.prepareGit(before)
 }
 
-// gitIsAt reports whether git's own state is what it was in a captured one.
+// gitIsAt reports whether git's own state is what it was in a captured one; reflogs may have grown.
 func (r *Run) gitIsAt(id oid.ID) bool {
 	if now := r.Scan.Git(); now.IsZero() || !gitstate.Differ(r.Tx, id, now) {
 		return !now.IsZero()

@@ -62,6 +62,7 @@ type Restored struct {
 	Expected                      Expected                // what the plan was made from: see Options.Expect
 	Of                            manifest.OperationKind  // the one operation that was taken back, or done again; "" where it was none, or several
 	OfVerb                        string                  // the command that made it: restore, revert, back, undo or redo
+	StepsBack                     int                     // redo: how many steps of undo lead back
 	Since                         string                  // undo: the verb of the operation that left the state which it went back to; "" for a checkpoint
 	Operation                     uint64                  // sequence number, 0 on a dry run or when nothing differed
 	Recovered                     *RecoveredRestore       // a crashed restore that was dealt with first

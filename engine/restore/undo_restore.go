@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/conversation"
@@ -143,6 +145,18 @@ func redo(ctx context.Context, p *project.Project, o Options, n int) (*Restored,
 	})
 }
 
+// stepsOf is how many steps an undo went, by what was typed.
+func stepsOf(undo manifest.Operation) int {
+	typed, _, _ := strings.Cut(undo.Args+" ", "-- ")
+	words := strings.Fields(typed)
+	for i, word := range words {
+		if n, err := strconv.Atoi(word); err == nil && n > 0 && (i == 0 || words[i-1] != "--to") {
+			return n
+		}
+	}
+	return 1
+}
+
 // runTakeBack runs what takes operations back. choose gets the log, the newest first.
 func runTakeBack(ctx context.Context, p *project.Project, o Options, kind manifest.OperationKind, choose func(*Run, []manifest.Operation) (*treeio.Plan, error)) (*Restored, error) {
 	return Do(ctx, p, o, kind, func(r *Run) (*treeio.Plan, error) {
@@ -168,6 +182,9 @@ func (r *Run) takeBack(ops, back []manifest.Operation, kind manifest.OperationKi
 			return nil, &project.NothingError{What: what, Next: "the state before that operation was removed, since it is old: rewind list --all shows what is kept"}
 		}
 		r.takesBack = append(r.takesBack, op.Seq)
+		if verb == RedoVerb {
+			r.answer.StepsBack += stepsOf(op)
+		}
 	}
 	if len(back) == 1 {
 		origin := oplog.OriginOf(ops, oldest)
