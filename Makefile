@@ -24,12 +24,12 @@ dist: ## a release in dist/: archives, .deb, .rpm, get.sh, checksums; DISTFLAGS=
 # them and costs four times the processor time. TestSequentialPackages holds the first ones to it.
 SEQUENTIAL = bench/report engine/bisect engine/graph engine/patch engine/pathspec engine/problem engine/weave hookio hookio/jsonscan hookio/register hookio/shell manifest/table
 PROGRAM = cli/rewind bench/picture
-# These try each byte, each fault, many random lives, or play the program in processes of its own: all of it without -race,
+# These try each byte, each fault, many random lives, or play the program, or browsers, in processes of their own: all of it without -race,
 # and a share (-short) with it. The tests of all other packages run with -race alone. What takes longest is named, and begins,
 # first: no core waits for it at the end.
-EXHAUSTIVE = cli engine cas cli/lives engine/restore engine/maintain engine/remote engine/gitrepo engine/treeio engine/scan manifest engine/ignore engine/transcript engine/timeline engine/conversation engine/session engine/linediff cas/pack
+EXHAUSTIVE = cli cli/page engine cas cli/lives engine/restore engine/maintain engine/remote engine/gitrestore engine/gitrepo engine/treeio engine/scan manifest engine/ignore engine/transcript engine/timeline engine/conversation engine/session engine/linediff cas/pack
 PLAIN = $(addprefix ./,$(PROGRAM) $(EXHAUSTIVE) $(SEQUENTIAL))
-RACED = ./cli/page $(filter-out %/cli/page $(addprefix $(shell $(GO) list -m)/,$(SEQUENTIAL) $(PROGRAM) $(EXHAUSTIVE)),$(shell $(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...))
+RACED = $(filter-out $(addprefix $(shell $(GO) list -m)/,$(SEQUENTIAL) $(PROGRAM) $(EXHAUSTIVE)),$(shell $(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...))
 # Scenes wait for the disk more than for a core. vet is a step of its own. Raced commands end at once, not after a second.
 # The compiler and the tests collect garbage a quarter as often, which saves a seventh to a third of their processor time,
 # up to a bound that is for the few which hold much.

@@ -72,6 +72,9 @@ func (b *box) crashAt(c crash) (steps int, killed bool) {
 
 // TestSoakKilledAtEachStep kills the process at each of its steps: what comes after finishes it.
 func TestSoakKilledAtEachStep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a process for each step, in which -race sees nothing that it does not see in the others")
+	}
 	for name, lose := range map[string]func(*box){
 		"work": func(b *box) {
 			b.git("rebase", "--abort")
