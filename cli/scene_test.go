@@ -30,7 +30,7 @@ func (e exitStatus) Error() string { return "exit status " + strconv.Itoa(int(e)
 func (e exitStatus) ExitCode() int { return int(e) }
 
 // runsHere reports whether a command of a scene can run in the process of the test. It cannot where the scene gives it another
-// program, a time zone, a standard input or one that runs beside it, or where it starts git, which takes its environment from the process.
+// program, a time zone, a standard input or one that runs beside it, or where it starts git or a push, which take their environment from the process.
 func runsHere(ts *testscript.TestScript, name string, args []string) bool {
 	if name != "rewind" || len(args) == 0 || !slices.Contains(ranHere, args[0]) || ts.Getenv("TZ") != "" || !strings.HasPrefix(ts.Getenv("PATH"), filepath.Dir(ts.Getenv("PROGRAM"))) {
 		return false
@@ -38,7 +38,7 @@ func runsHere(ts *testscript.TestScript, name string, args []string) bool {
 	scene := strings.TrimPrefix(filepath.Base(ts.Getenv("WORK")), "script-")
 	text, err := os.ReadFile(filepath.Join("testdata", "script", scene+".txt"))
 	ts.Check(err)
-	for _, other := range []string{"\nstdin ", "\nexec git ", "\nexec tmux ", "&\n"} {
+	for _, other := range []string{"\nstdin ", "\nexec git ", "\nexec tmux ", "remote add ", "&\n"} {
 		if bytes.Contains(text, []byte(other)) {
 			return false
 		}
@@ -49,7 +49,8 @@ func runsHere(ts *testscript.TestScript, name string, args []string) bool {
 // runHere runs a command of a scene in the process of the test.
 func runHere(ts *testscript.TestScript, args []string, in io.Reader) (stdout []byte, err error) {
 	env := account.Environment()
-	env.Home, env.Getenv, env.Dir = ts.Getenv("HOME"), ts.Getenv, ""
+	env.Home, env.Getenv, env.Dir, env.Program = ts.Getenv("HOME"), ts.Getenv, "", ts.Getenv("PROGRAM")
+	env.Environ = append(os.Environ(), "HOME="+env.Home, "PATH="+ts.Getenv("PATH"))
 	if dir, err := filepath.EvalSymlinks(ts.MkAbs(".")); err == nil {
 		env.Dir = dir
 	}

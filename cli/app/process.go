@@ -5,11 +5,14 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/rewind-cli/rewind/engine/account"
 )
 
 // Interruptible gives a context that ends at the first Ctrl-C (or SIGTERM, or
@@ -37,6 +40,20 @@ func Interruptible() (context.Context, func()) {
 		close(done)
 		cancel()
 	}
+}
+
+// Detach is this program as a process that outlives the present one.
+func Detach(env account.Env, args ...string) (*exec.Cmd, error) {
+	file := env.Program
+	if file == "" {
+		var err error
+		if file, err = os.Executable(); err != nil {
+			return nil, fmt.Errorf("start a process of this program: %w", err)
+		}
+	}
+	cmd := exec.Command(file, args...)
+	cmd.Env, cmd.SysProcAttr = env.Environ, Detached()
+	return cmd, nil
 }
 
 // Version is set by the linker (-X <module>/cli/app.Version=1.2.3); without

@@ -3,8 +3,6 @@ package hook
 import (
 	"cmp"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -32,12 +30,11 @@ const (
 
 // detach starts a process of this program that outlives the hook and the agent.
 func (h *process) detach(o hook.WorkOptions) error {
-	exe, err := os.Executable()
+	cmd, err := app.Detach(h.Env, "hook", workerFlag, h.Project.Root())
 	if err != nil {
-		return fmt.Errorf("start a detached process: %w", err)
+		return err
 	}
-	cmd := exec.Command(exe)
-	cmd.Args = []string{detachedName(h.self), "hook", workerFlag, h.Project.Root()}
+	cmd.Args[0] = detachedName(h.self)
 	if o.Sweep {
 		cmd.Args = append(cmd.Args, "--sweep")
 	}
@@ -55,7 +52,6 @@ func (h *process) detach(o hook.WorkOptions) error {
 		h.completing = true
 	}
 	cmd.Dir = h.Project.StoreDir() // not the agent's, which may be about to go
-	cmd.SysProcAttr = app.Detached()
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start a detached process: %w", err)
 	}

@@ -73,7 +73,7 @@ func stillRunning(command string) string {
 // time-out.
 func (h *process) outlive(words, variables []string) string {
 	failed := func(err error) string { return "rewind: error: " + app.Escape(problem.Text(err)) }
-	exe, err := os.Executable()
+	cmd, err := app.Detach(h.Env, words...)
 	if err != nil {
 		return failed(err)
 	}
@@ -84,15 +84,12 @@ func (h *process) outlive(words, variables []string) string {
 	}
 	defer out.Close()
 	defer os.Remove(out.Name())
-	cmd := exec.Command(exe)
-	cmd.Args = append([]string{detachedName(h.self)}, words...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = h.Project.Root(), out, out, app.Detached()
-	for _, v := range os.Environ() {
+	cmd.Args[0], cmd.Dir, cmd.Stdout, cmd.Stderr = detachedName(h.self), h.Project.Root(), out, out
+	cmd.Env = slices.DeleteFunc(cmd.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		if i := slices.Index(variables, name); i < 0 || i%2 != 0 {
-			cmd.Env = append(cmd.Env, v)
-		}
-	}
+		i := slices.Index(variables, name)
+		return i >= 0 && i%2 == 0
+	})
 	for i := 0; i < len(variables); i += 2 {
 		cmd.Env = append(cmd.Env, variables[i]+"="+variables[i+1])
 	}

@@ -2,8 +2,6 @@ package hook
 
 import (
 	"context"
-	"os"
-	"os/exec"
 	"time"
 
 	"github.com/rewind-cli/rewind/cli/app"
@@ -48,13 +46,11 @@ func StartPush(p *project.Project, hurry bool) error {
 }
 
 func startPusher(p *project.Project, word string) error {
-	exe, err := os.Executable()
+	cmd, err := app.Detach(p.Env, "hook", workerFlag, p.Root(), word)
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(exe, "hook", workerFlag, p.Root(), word)
 	cmd.Dir = p.StoreDir()
-	cmd.SysProcAttr = app.Detached()
 	if err := cmd.Start(); err != nil {
 		return err
 	}

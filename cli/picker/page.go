@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -18,10 +17,6 @@ const noBrowser = "from another machine: "
 // openPage opens the page at a checkpoint, "" for the newest, and says so. A process of its own serves it until nobody
 // has looked for a while: the picker may end before, so that process writes to a file, not to a pipe.
 func (s *picking) openPage(ctx context.Context, id string) (string, error) {
-	exe, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
 	out, err := os.CreateTemp("", "rewind-ui-")
 	if err != nil {
 		return "", err
@@ -35,8 +30,11 @@ func (s *picking) openPage(ctx context.Context, id string) (string, error) {
 	if id != "" {
 		args = append(args, id)
 	}
-	cmd := exec.Command(exe, args...)
-	cmd.SysProcAttr, cmd.Stdout, cmd.Stderr = app.Detached(), out, out
+	cmd, err := app.Detach(s.C.Env, args...)
+	if err != nil {
+		return "", err
+	}
+	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}

@@ -21,6 +21,9 @@ type Env struct {
 	Booted func() time.Time    // when the system was started; nil: it is asked
 	System string              // as GOOS; "": this one
 	Asked  string              // the session that the person named; beats what was exported
+
+	Program string   // file of this program, as which it starts processes of its own; "": the system is asked
+	Environ []string // what they get; nil: what this process has
 }
 
 // In is the environment of a command in the project at root: what was exported for a
