@@ -28,6 +28,8 @@ PROGRAM = cli/rewind bench/picture
 # and a share (-short) with it. The tests of all other packages run with -race alone. What takes longest is named, and begins,
 # first: no core waits for it at the end.
 EXHAUSTIVE = cli cli/page engine cas cli/lives engine/restore engine/maintain engine/remote engine/gitrestore engine/gitrepo engine/treeio engine/scan manifest engine/ignore engine/transcript engine/timeline engine/conversation engine/session engine/linediff cas/pack
+# Of these, those whose own code starts no goroutine: the others run it with -race, and soak all of them.
+ALONE = cli/lives engine/restore engine/gitrestore engine/gitrepo engine/ignore engine/transcript engine/timeline engine/conversation engine/session engine/linediff cas/pack
 PLAIN = $(addprefix ./,$(PROGRAM) $(EXHAUSTIVE) $(SEQUENTIAL))
 RACED = $(filter-out $(addprefix $(shell $(GO) list -m)/,$(SEQUENTIAL) $(PROGRAM) $(EXHAUSTIVE)),$(shell $(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...))
 # Scenes wait for the disk more than for a core. vet is a step of its own. Raced commands end at once, not after a second.
@@ -36,7 +38,7 @@ RACED = $(filter-out $(addprefix $(shell $(GO) list -m)/,$(SEQUENTIAL) $(PROGRAM
 GOTEST = GOGC=400 GOMEMLIMIT=2GiB $(GO) test -vet=off -parallel 4 -timeout 25m
 RACE = CGO_ENABLED=1 GORACE="atexit_sleep_ms=10 $(GORACE)" $(GOTEST) -race
 
-test: ## every test, with and without -race
+test: ## every test, and with -race those of what starts goroutines
 	+$(MAKE) -j2 test-plain test-raced # each waits at times
 
 vet: ## build, vet and staticcheck, and vet for macOS and Windows
@@ -55,7 +57,7 @@ test-plain: # in memory, where there is enough of it: fsync on a disk takes ten 
 
 test-raced:
 	$(RACE) $(RACED)
-	$(RACE) -short $(addprefix ./,$(EXHAUSTIVE))
+	$(RACE) -short $(addprefix ./,$(filter-out $(ALONE),$(EXHAUSTIVE)))
 
 test-servers: ## pushes and clones by S3 servers that others have made, through a proxy that fails; versitygw takes three minutes of two cores to build
 	cd bench/server && $(GO) vet . && $(GOTEST) .
