@@ -161,6 +161,7 @@ func (c *Call) Close() {
 	c.Out.EndProgress()
 	if c.Project != nil {
 		c.tellNotices()
+		c.Project.NoticesTold()
 		c.tellUnmirrored()
 		// What had to be durable is so before a verb returns; closing only gives back.
 		c.Out.committed = c.Project.Committed.Load()

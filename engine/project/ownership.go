@@ -90,6 +90,9 @@ func (p *Project) beforeWrite(ctx context.Context) error {
 	}
 	if forgot {
 		notice += "; it has what was removed by rewind forget after it was copied: run rewind forget here, too"
+		n := readReturned(filepath.Join(p.at.Store, ReturnedName))
+		n.Copied, p.keptNotice = notice, true
+		_ = p.writeReturned(n) // a hook shows it to nobody; what cannot be written is only shown by a command
 	}
 	p.notices = append(p.notices, notice)
 	return nil

@@ -58,6 +58,8 @@ type Project struct {
 	Progress Progress
 	notices  []string
 
+	keptNotice bool // for the next command, too: see NoticesTold
+
 	// What the first write has to do: see beforeWrite.
 	due     *account.KnownStore // the registry's line of this store, where it has to change
 	Copied  bool                // the store's id is of another directory

@@ -118,6 +118,7 @@ type returnedNote struct {
 	Rewritten bool     `json:"rewritten,omitempty"` // the log was written anew since
 	Beside    bool     `json:"beside,omitempty"`    // packs of an older state were put beside those of the store
 	Living    []string `json:"living,omitempty"`    // checkpoints before, where Rewritten
+	Copied    string   `json:"copied,omitempty"`    // the notice of a copy from before a forget
 }
 
 // noteReturn is called before packs come back. Where a sweep or a purge came after the state
@@ -145,11 +146,22 @@ func (p *Project) noteReturn(r cas.Return) error {
 			return err
 		}
 	}
+	return p.writeReturned(n)
+}
+
+func (p *Project) writeReturned(n returnedNote) error {
 	data, err := json.Marshal(n)
 	if err != nil {
 		return err
 	}
-	return account.WriteFile(file, append(data, '\n'), p.Owner)
+	return account.WriteFile(filepath.Join(p.at.Store, ReturnedName), append(data, '\n'), p.Owner)
+}
+
+// NoticesTold is for a command that has shown all notices: what was kept of them for the next one goes.
+func (p *Project) NoticesTold() {
+	if p.keptNotice {
+		_ = account.RemoveIfThere(filepath.Join(p.at.Store, ReturnedName)) // else it is shown once more
+	}
 }
 
 func readReturned(file string) (n returnedNote) {
@@ -183,8 +195,11 @@ func (p *Project) TellReturned() {
 	if n.Damaged {
 		p.Notify(fmt.Sprintf("packs of the store of %s were damaged and have been restored from the mirror", p.at.Root))
 	}
-	if !n.Damaged || n.Older || n.Empty {
+	if n.Older || n.Empty || n.Beside || !n.Damaged && n.Copied == "" {
 		p.Notify(p.returnedNotice(n))
+	}
+	if n.Copied != "" {
+		p.Notify(n.Copied)
 	}
 	_ = account.RemoveIfThere(file) // else it is shown once more
 }
