@@ -126,7 +126,7 @@ func (c *Call) save(ctx context.Context) (*outcome, error) {
 			}
 		})
 	}
-	if saved != nil && saved.Due {
+	if saved != nil && (saved.Due || c.Project.IsForgetting()) {
 		c.note(c.Detach(WorkOptions{Sweep: true, Fold: true}))
 	}
 	return saved, err

@@ -59,6 +59,9 @@ func Work(ctx context.Context, p *project.Project, o WorkOptions) error {
 	if o.Sweep && p.Settings().Retention.Auto {
 		errs = append(errs, sweepIfDue(ctx, p, o))
 	}
+	if o.Sweep {
+		maintain.FinishForgetting(ctx, p) // retention finishes it, too
+	}
 	if o.Fold {
 		errs = append(errs, maintain.Fold(ctx, p))
 	}
