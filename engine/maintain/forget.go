@@ -47,8 +47,8 @@ type Forgotten struct {
 	Checkpoint manifest.CheckpointID
 	Shared     int
 	// Others are other stores of the account that may hold the same content still: those with the same origin, and those with a
-	// conversation of the same session. If nothing was found here, it is not known what to look for in the first: those of them
-	// are Suspect in which a forget is not finished.
+	// conversation of the same session. If nothing was found here, the content is not known: those of the first are Suspect that
+	// have the path, or the text, or in which a forget is not finished.
 	Others []stores.Relative
 	// Elsewhere is how many files that may hold it have names outside of the store and its mirror: in another account's mirror,
 	// which drops them the next time that account uses the store, or in a copy made of hard links. A file that was removed
@@ -117,7 +117,7 @@ type amender interface {
 	// leftovers clears what lies beside the log, once it is committed.
 	leftovers(context.Context, *Forgotten) error
 	// wanted is what another store is looked through for: objects, and what a record says.
-	wanted() (ids []oid.ID, says func(*cas.Store, manifest.Record) bool)
+	wanted(context.Context) (ids []oid.ID, says func(*cas.Store, manifest.Record) bool)
 	// converses reports whether a record of another store has it in a conversation that this one has, too.
 	converses(context.Context) func(*cas.Store, manifest.Record) bool
 }
@@ -271,7 +271,7 @@ func othersWith(ctx context.Context, p *project.Project, a amender, result *Forg
 	if err != nil {
 		return nil, err
 	}
-	ids, says := a.wanted()
+	ids, says := a.wanted(ctx)
 	converses := a.converses(ctx)
 	for _, r := range relatives {
 		switch {
@@ -280,7 +280,7 @@ func othersWith(ctx context.Context, p *project.Project, a amender, result *Forg
 		case result.Found():
 			r.Suspect = r.MayHold(ids, says)
 		default:
-			r.Suspect = r.Forgetting()
+			r.Suspect = r.Forgetting() || r.MayHold(ids, says)
 		}
 		if r.Suspect || r.SameOrigin && !result.Found() {
 			out = append(out, r)

@@ -196,9 +196,37 @@ func (f *forgetter) touch(t *manifest.Touch) bool {
 	return false
 }
 
-// wanted is the content of files: directories, and what is empty, are alike everywhere.
-func (f *forgetter) wanted() (ids []oid.ID, says func(*cas.Store, manifest.Record) bool) {
-	return slices.Collect(maps.Keys(f.bytes)), nil
+// wanted is the content of files: directories, and what is empty, are alike everywhere. What was forgotten before is known by its
+// path alone.
+func (f *forgetter) wanted(context.Context) (ids []oid.ID, says func(*cas.Store, manifest.Record) bool) {
+	if len(f.paths) > 0 {
+		return slices.Collect(maps.Keys(f.bytes)), nil
+	}
+	var in *cas.Store
+	var last oid.ID
+	return nil, func(s *cas.Store, r manifest.Record) bool {
+		if r.Checkpoint == nil {
+			return false
+		}
+		if s != in {
+			in, last = s, oid.ID{}
+		}
+		load := func(id oid.ID) (manifest.Dir, error) {
+			data, err := s.Get(nil, id)
+			if err != nil {
+				return manifest.Dir{}, err
+			}
+			return manifest.ParseDir(data)
+		}
+		err := manifest.Diff(load, last, r.Checkpoint.Root, func(c manifest.Change) error {
+			if c.New != nil && f.chosen.Match(c.Path) {
+				return fs.ErrExist
+			}
+			return nil
+		})
+		last = r.Checkpoint.Root
+		return err != nil
+	}
 }
 
 // marks: it takes no names away.

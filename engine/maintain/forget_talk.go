@@ -110,11 +110,16 @@ func (f *conversations) converses(ctx context.Context) func(*cas.Store, manifest
 	if len(f.held) == 0 {
 		return nil
 	}
+	return f.conversesAs(ctx, func(c *manifest.Checkpoint) bool { return f.held[[2]string{c.Agent, c.Session}] })
+}
+
+// conversesAs looks at what other stores have of the conversations of some checkpoints.
+func (f *conversations) conversesAs(ctx context.Context, of func(*manifest.Checkpoint) bool) func(*cas.Store, manifest.Record) bool {
 	var in *cas.Store
 	var read transcript.Redactor
 	return func(s *cas.Store, r manifest.Record) bool {
 		c := r.Checkpoint
-		if c == nil || !f.held[[2]string{c.Agent, c.Session}] {
+		if c == nil || !of(c) {
 			return false
 		}
 		if f.mark.text([]byte(c.Prompt), 0)+f.mark.text([]byte(c.Description), 0) > 0 {

@@ -97,12 +97,16 @@ func (f *textForgetter) operation(_ context.Context, o *manifest.Operation) (boo
 func (f *textForgetter) touch(*manifest.Touch) bool { return false }
 
 // wanted is the conversations as they were, and the text itself in what checkpoints say.
-func (f *textForgetter) wanted() (ids []oid.ID, says func(*cas.Store, manifest.Record) bool) {
-	return f.were, func(_ *cas.Store, r manifest.Record) bool {
+func (f *textForgetter) wanted(ctx context.Context) (ids []oid.ID, says func(*cas.Store, manifest.Record) bool) {
+	talks := func(*cas.Store, manifest.Record) bool { return false }
+	if len(f.held) == 0 { // as in a second forget, which does not know any more what had it
+		talks = f.conversesAs(ctx, func(*manifest.Checkpoint) bool { return true })
+	}
+	return f.were, func(s *cas.Store, r manifest.Record) bool {
 		switch {
 		case r.Checkpoint != nil:
 			c := r.Checkpoint
-			return slices.ContainsFunc([]string{c.Prompt, c.Description, c.ToolSummary, c.Name, c.GitBranch}, f.has) || f.windowsSay(c.Windows)
+			return talks(s, r) || slices.ContainsFunc([]string{c.Prompt, c.Description, c.ToolSummary, c.Name, c.GitBranch}, f.has) || f.windowsSay(c.Windows)
 		case r.Operation != nil:
 			return f.has(r.Operation.Args)
 		case r.Mark != nil && r.Mark.Name != nil:
