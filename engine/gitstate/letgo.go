@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,13 +16,40 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 )
 
-// LetGoAll holds no object any more: what git itself has is held again with the next capture.
-func LetGoAll(p *project.Project) error {
-	var errs []error
-	for _, dir := range holdIn(p) {
-		errs = append(errs, os.RemoveAll(dir))
+// LetGoAll holds no object any more, nor what was kept of the last capture, which has the names of branches, tags and worktrees: the
+// next one looks at everything, and holds what git itself has. It lets go of what other stores hold of the git directories, too.
+func LetGoAll(p *project.Project, commons []string) error {
+	dirs := append(holdIn(p), heldBeside(p, commons)...)
+	store := filepath.Join(p.StoreDir(), account.GitName)
+	names, err := os.ReadDir(store)
+	if missing(err) {
+		err = nil
 	}
-	return errors.Join(errs...)
+	for _, name := range names {
+		if name.Name() != forgottenName {
+			dirs = append(dirs, filepath.Join(store, name.Name()))
+		}
+	}
+	for _, dir := range dirs {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	return err
+}
+
+// heldBeside are the directories in which other stores of the account, as those of linked worktrees, hold objects of the git directories.
+func heldBeside(p *project.Project, commons []string) (dirs []string) {
+	known, _ := account.KnownStores(p.Env) // what cannot be read says nothing
+	for _, k := range known {
+		if k.ID == p.ID {
+			continue
+		}
+		for _, dir := range []string{filepath.Join(account.MirrorDir(p.Env, k.ID), account.GitName), filepath.Join(k.PlaceIn(p.Env), account.GitName, "objects")} {
+			if filepath.IsAbs(dir) && slices.ContainsFunc(commons, func(common string) bool { return account.Exists(filepath.Join(dir, heldName(common))) }) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	return dirs
 }
 
 // Released is what LetGo stopped holding, or would.
@@ -31,12 +59,13 @@ type Released struct {
 }
 
 // LetGo stops holding the objects with these ids that none of the git directories has any more, loose or in a pack: loose ones, and
-// packs with all that is in them. With dry it only counts.
+// packs with all that is in them, also where another store of the account holds them. With dry it only counts.
 func LetGo(p *project.Project, commons, ids []string, dry bool) (done Released, err error) {
-	gone := map[string]bool{}
+	wanted := map[string]bool{}
 	for _, id := range ids {
-		gone[id] = true
+		wanted[id] = true
 	}
+	gone := maps.Clone(wanted)
 	done.InGit = map[string][]string{}
 	for _, common := range commons {
 		for _, dir := range objectDirs(filepath.Join(common, "objects")) {
@@ -45,7 +74,7 @@ func LetGo(p *project.Project, commons, ids []string, dry bool) (done Released, 
 					done.InGit[common] = append(done.InGit[common], id)
 				}
 			}
-			for _, has := range packsWith(dir, ids) {
+			for _, has := range packsWith(dir, wanted) {
 				done.InGit[common] = append(done.InGit[common], has...)
 			}
 		}
@@ -56,20 +85,22 @@ func LetGo(p *project.Project, commons, ids []string, dry bool) (done Released, 
 		}
 	}
 	var remove []string
-	for _, dir := range HeldDirs(p) {
+	objects, packs := map[string]bool{}, map[string]bool{} // by name: several directories can hold one
+	for _, dir := range append(HeldDirs(p), heldBeside(p, commons)...) {
 		for id := range gone {
 			if file := loose(dir, id); account.Exists(file) {
-				done.Objects++
+				objects[id] = true
 				remove = append(remove, file)
 			}
 		}
-		for pack, has := range packsWith(dir, ids) {
+		for pack, has := range packsWith(dir, wanted) {
 			if slices.ContainsFunc(has, func(id string) bool { return gone[id] }) || has == nil && len(gone) > 0 {
-				done.Packs++
+				packs[filepath.Base(pack)] = true
 				remove = append(remove, pack+".pack", pack+".idx", pack+".promisor") // an index alone is nothing to git
 			}
 		}
 	}
+	done.Objects, done.Packs = len(objects), len(packs)
 	for _, file := range remove {
 		if !dry {
 			err = errors.Join(err, account.RemoveIfThere(file))
@@ -82,7 +113,7 @@ func loose(dir, id string) string { return filepath.Join(dir, id[:2], id[2:]) }
 
 // packsWith gives those of the ids that packs of a directory have, by the file of the pack without its suffix: nil for a pack whose
 // index cannot be read, and that may have any.
-func packsWith(dir string, ids []string) map[string][]string {
+func packsWith(dir string, ids map[string]bool) map[string][]string {
 	packs := map[string][]string{}
 	files, _ := os.ReadDir(filepath.Join(dir, "pack")) // there may be none
 	for _, f := range files {
@@ -100,7 +131,7 @@ func packsWith(dir string, ids []string) map[string][]string {
 			continue
 		}
 		for id := range slices.Chunk(data, size) {
-			if text := hex.EncodeToString(id); slices.Contains(ids, text) {
+			if text := hex.EncodeToString(id); ids[text] {
 				packs[base] = append(packs[base], text)
 			}
 		}
@@ -180,7 +211,7 @@ func ObeyForgotten(p *project.Project) error {
 		commons = append(commons, around.CommonDir)
 	}
 	if n.All.After(at) {
-		if err := LetGoAll(p); err != nil {
+		if err := LetGoAll(p, nil); err != nil {
 			return err
 		}
 	} else if _, err := LetGo(p, commons, n.IDs, false); err != nil {

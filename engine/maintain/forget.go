@@ -72,6 +72,7 @@ type Forgotten struct {
 	// were let go of. HeldAll says that all was let go of, since the text can be in any.
 	HeldObjects, HeldPacks int
 	HeldAll                bool
+	Unsearched             string // why commits of git that are held may have it at a path all the same, "" where all were searched
 
 	kept map[string]bool // ids of checkpoints of which nothing was taken: they only say at most that they know nothing of it
 }

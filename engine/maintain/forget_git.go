@@ -83,36 +83,72 @@ type GitHas struct {
 // maxMessages is how many commits of a repository are searched, the newest first.
 const maxMessages = 100_000
 
-// inGit looks for the text in the repositories that the newest checkpoint knows, and that are still there.
-func (f *textForgetter) inGit(ctx context.Context, said *LogState, result *Forgotten) error {
-	around, _ := gitrepo.Find(f.p.Root())
-	for _, c := range slices.Backward(said.Checkpoints) {
-		if c.Git.IsZero() {
-			continue
-		}
-		list, _, err := gitstate.LoadAll(f.tx, c.Git, f.p.Root())
-		if project.IsLost(err) {
-			continue
-		} else if err != nil {
-			return err
-		}
-		for _, s := range list {
-			has := GitHas{Repo: s.Name(f.p.Root())}
-			if s.Common == around.CommonDir {
-				has.Repo = ""
-			} else if !gitstate.Below(f.p.Root(), around.CommonDir, s.Common) {
-				continue
-			}
-			if has.Files = f.inGitDir(s.Common); gitrepo.IsGitDir(s.Common) {
-				has.Commits = f.inMessages(ctx, s.Common)
-			}
-			if len(has.Files)+len(has.Commits) > 0 {
-				result.Git = append(result.Git, has)
-			}
-		}
-		return ctx.Err()
+// repository is one that a checkpoint or an operation has the state of, or that is around the project now.
+type repository struct {
+	common   string          // its common git directory
+	workTree string          // "" of one that is not checked out
+	name     string          // for a person: "" of that around the project
+	ids      map[string]bool // objects that its states name
+}
+
+// repositories are those of the project, that around it first. With ids, the objects are collected that their states name.
+func (f *conversations) repositories(said *LogState, ids bool) ([]*repository, error) {
+	states := map[oid.ID]bool{}
+	for _, c := range said.Checkpoints {
+		states[c.Git] = true
 	}
-	return nil
+	newest, older := said.undoable(nil)
+	for _, o := range slices.Concat(newest, older) {
+		states[o.GitBefore], states[o.GitAfter] = true, true
+	}
+	delete(states, oid.ID{})
+	known := map[string]*repository{}
+	if around, ok := gitrepo.Find(f.p.Root()); ok {
+		known[around.CommonDir] = &repository{around.CommonDir, around.WorkTree, "", map[string]bool{}}
+	}
+	for id := range states {
+		list, _, err := gitstate.LoadAll(f.tx, id, f.p.Root())
+		for _, s := range list {
+			if known[s.Common] == nil {
+				known[s.Common] = &repository{s.Common, s.WorkTree, s.Name(f.p.Root()), map[string]bool{}}
+			}
+			if ids && err == nil {
+				err = s.Mentions(known[s.Common].ids)
+			}
+		}
+		if err != nil && !project.IsLost(err) {
+			return nil, err
+		}
+	}
+	return slices.SortedFunc(maps.Values(known), func(a, b *repository) int { return strings.Compare(a.name, b.name) }), nil
+}
+
+func commonsOf(repos []*repository) (commons []string) {
+	for _, r := range repos {
+		commons = append(commons, r.common)
+	}
+	return commons
+}
+
+// isThere reports whether the repository's git directory is there, and the project's: a store can come from anywhere, and says itself
+// where its repositories are.
+func (r *repository) isThere(p *project.Project) bool {
+	around, _ := gitrepo.Find(p.Root())
+	return gitrepo.IsGitDir(r.common) && (r.common == around.CommonDir || gitstate.Below(p.Root(), around.CommonDir, r.common))
+}
+
+// inGit looks for the text in the repositories that are still there.
+func (f *textForgetter) inGit(ctx context.Context, result *Forgotten) error {
+	for _, r := range f.repos {
+		if !r.isThere(f.p) {
+			continue
+		}
+		has := GitHas{Repo: r.name, Files: f.inGitDir(r.common), Commits: f.inMessages(ctx, r.common)}
+		if len(has.Files)+len(has.Commits) > 0 {
+			result.Git = append(result.Git, has)
+		}
+	}
+	return ctx.Err()
 }
 
 // inGitDir are the files of a git directory with the text in the name or the content.
@@ -158,17 +194,12 @@ func (f *textForgetter) inMessages(ctx context.Context, common string) (ids []st
 }
 
 // letGo lets go of the objects that are held with the content of what is forgotten, and that git itself has no more.
-func (f *forgetter) letGo(said *LogState, result *Forgotten) error {
-	var state oid.ID
-	for _, c := range said.Checkpoints {
-		if !c.Git.IsZero() {
-			state = c.Git
-		}
-	}
-	if state.IsZero() && len(gitstate.HeldDirs(f.p)) == 0 {
+func (f *forgetter) letGo(result *Forgotten) error {
+	result.Unsearched = f.unsearched
+	if len(f.repos) == 0 && len(gitstate.HeldDirs(f.p)) == 0 {
 		return nil
 	}
-	ids := slices.Clone(gitstate.Forgotten(f.p)) // git may have lost it since
+	ids := slices.Concat(f.inCommits, gitstate.Forgotten(f.p)) // git may have lost these since
 	for _, e := range f.files {
 		more, err := f.gitIDs(e)
 		if err != nil {
@@ -178,25 +209,11 @@ func (f *forgetter) letGo(said *LogState, result *Forgotten) error {
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	names := map[string]string{} // of the repositories, by their git directories
-	if !state.IsZero() {
-		list, _, err := gitstate.LoadAll(f.tx, state, f.p.Root())
-		if err != nil && !project.IsLost(err) {
-			return err
-		}
-		for _, s := range list {
-			names[s.Common] = s.Name(f.p.Root())
-		}
-	}
-	if around, ok := gitrepo.Find(f.p.Root()); ok {
-		names[around.CommonDir] = ""
-	}
-	commons := slices.Sorted(maps.Keys(names))
-	done, err := gitstate.LetGo(f.p, commons, ids, result.DryRun)
+	done, err := gitstate.LetGo(f.p, commonsOf(f.repos), ids, result.DryRun)
 	result.HeldObjects, result.HeldPacks = done.Objects, done.Packs
-	for _, common := range commons {
-		if ids := done.InGit[common]; len(ids) > 0 {
-			result.Git = append(result.Git, GitHas{Repo: names[common], Objects: ids})
+	for _, r := range f.repos {
+		if ids := done.InGit[r.common]; len(ids) > 0 {
+			result.Git = append(result.Git, GitHas{Repo: r.name, Objects: ids})
 		}
 	}
 	if err != nil || result.DryRun {

@@ -39,6 +39,10 @@ type forgetter struct {
 	keys     map[string]bool // of the paths that were held, and of those that were only named
 	coverage map[oid.ID]covered
 	said     int // checkpoints that held or named something of it
+
+	inCommits  []string // ids of git's objects that commits have at the chosen paths
+	committed  []string // which of the paths these are
+	unsearched string   // see Forgotten
 }
 
 // look finds what checkpoints and operations hold of the chosen paths, before anything is
@@ -80,6 +84,9 @@ func (f *forgetter) look(ctx context.Context, said *LogState) error {
 			}
 		}
 	}
+	if err := f.lookInCommits(ctx, said); err != nil {
+		return err
+	}
 	if err := f.known(said, roots); err != nil {
 		return err
 	}
@@ -118,7 +125,7 @@ func (f *forgetter) typedKey(pattern string) string {
 // known refuses (*NotHeldError) a pattern for which nothing was found, before anything is removed: of a mistyped path the
 // content would stay. What an earlier forget took out is none; nor is what was typed for it: that one may not be finished.
 func (f *forgetter) known(said *LogState, roots []oid.ID) error {
-	paths := slices.Collect(maps.Keys(f.paths))
+	paths := append(slices.Collect(maps.Keys(f.paths)), f.committed...)
 	for _, n := range checkpoint.EveryPreimage(f.p, time.Time{}) {
 		paths = append(paths, n.Path)
 	}
@@ -253,7 +260,7 @@ func (f *forgetter) finish(ctx context.Context, said *LogState, result *Forgotte
 	if err := f.conversations.finish(result); err != nil {
 		return err
 	}
-	if err := f.letGo(said, result); err != nil || len(f.content) == 0 {
+	if err := f.letGo(result); err != nil || len(f.content) == 0 {
 		return err
 	}
 	count := map[string]int{}

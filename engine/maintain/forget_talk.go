@@ -52,6 +52,7 @@ type conversations struct {
 	held     map[[2]string]bool    // the sessions that had it
 	unread   []manifest.Checkpoint // that something is lost of, where it may have been
 
+	repos     []*repository
 	gitStates map[oid.ID]bool // of git's own states that were searched, whether they had it
 	gitGone   int             // checkpoints that lost git's own state
 }

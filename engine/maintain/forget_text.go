@@ -116,12 +116,15 @@ func (f *textForgetter) wanted(ctx context.Context) (ids []oid.ID, says func(*ca
 	}
 }
 
-func (f *textForgetter) finish(ctx context.Context, said *LogState, result *Forgotten) error {
+func (f *textForgetter) finish(ctx context.Context, said *LogState, result *Forgotten) (err error) {
 	result.HeldAll = len(gitstate.HeldDirs(f.p)) > 0 // also a message of a commit can have it
-	return errors.Join(f.conversations.finish(result), f.inGit(ctx, said, result))
+	if f.repos, err = f.repositories(said, false); err != nil {
+		return err
+	}
+	return errors.Join(f.conversations.finish(result), f.inGit(ctx, result))
 }
 
 // leftovers marks what hooks left.
 func (f *textForgetter) leftovers(ctx context.Context, _ *Forgotten) error {
-	return errors.Join(gitstate.LetGoAll(f.p), gitstate.NoteForgotten(f.p, nil, true), rewritePending(ctx, f.p, f.window), notice.Forget(ctx, f.p, 0, func(uint64, string) bool { return false }), f.conversations.leftovers(ctx))
+	return errors.Join(gitstate.LetGoAll(f.p, commonsOf(f.repos)), gitstate.NoteForgotten(f.p, nil, true), rewritePending(ctx, f.p, f.window), notice.Forget(ctx, f.p, 0, func(uint64, string) bool { return false }), f.conversations.leftovers(ctx))
 }

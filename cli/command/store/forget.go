@@ -29,9 +29,10 @@ func NewForget() *app.Command {
 		Long: "Removes paths, such as a file with a password, from every checkpoint and every operation.\n" +
 			"This cannot be undone. None of their content stays in the store or its mirror, unless the\n" +
 			"same content is also stored under another path: forget then says where. Objects of git\n" +
-			"with the same content that git itself has no more are no longer held. Their lines are\n" +
-			"redacted in the stored conversations, too, as in the input of the tool that wrote the\n" +
-			"file. The files in the working tree are kept, also when an old checkpoint is restored.\n" +
+			"with the same content, or that commits have at the path, are no longer held once git has\n" +
+			"lost them; of a glob, commits are not searched for paths that no checkpoint has. Their\n" +
+			"lines are redacted in the stored conversations, too, as in the input of the tool that wrote\n" +
+			"the file. The files in the working tree are kept, also when an old checkpoint is restored.\n" +
 			"While another process reads the store, the last step has to wait: it is done later (exit\n" +
 			"code 3), and rewind status says so until then. Without a terminal, --yes is required.\n" +
 			"Other stores of this account with the same origin (copies of the project, or what it was\n" +

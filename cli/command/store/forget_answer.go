@@ -125,6 +125,10 @@ func printPaths(c *app.Call, done *maintain.Forgotten) {
 	if done.Missed > 0 {
 		c.Out.Warn("%s not searched for in conversations: too large, or too many", app.Plural(done.Missed, "version of the files was", "versions of the files were"))
 	}
+	if done.Unsearched != "" {
+		c.Out.Warn("commits that are held of git may have it under a path that no checkpoint has: %s", done.Unsearched)
+		c.Out.Hint("rewind forget --text PATTERN lets go of all that is held of git's objects")
+	}
 	if done.Mentions > 0 && len(done.Paths) == 0 {
 		c.Out.Summary("%s; the content of what was forgotten before is not known any more, so it was not redacted there.", app.Plural(done.Mentions,
 			"entry in conversations mentions it by name", "entries in conversations mention it by name"))
@@ -281,24 +285,25 @@ type forgotView struct {
 	Texts       int              `json:"texts"`   // places that --text marked
 	Still       []string         `json:"still"`   // the agents' own files that hold it
 	Others      []otherStoreView `json:"other_stores"`
-	Elsewhere   int              `json:"linked_elsewhere"` // files with bytes of it that are linked outside of the store
-	Copies      []string         `json:"copies_removed"`   // copies of packs that were beside the packs
-	Strays      []app.PathView   `json:"strays"`           // what lies in the store's directory, is not the store's, and was not searched
-	Unread      []string         `json:"not_readable"`     // checkpoints that the store has lost a part of, which may still name it
-	Left        []app.PathView   `json:"left"`             // temporary files in the project of a restore that was killed, which may contain a part of it
-	Pulled      []string         `json:"pulled"`           // machines of which what was pulled was dropped, since it may contain it
-	Remotes     []string         `json:"remotes"`          // to which something was pushed before, and which may contain it
-	Shares      []knownShareView `json:"shares"`           // that may contain it
-	Forks       []string         `json:"forks"`            // of those in still, conversations that a restore created
-	Mentions    int              `json:"mentions"`         // entries of conversations that name a path, or have a value from its file
-	Missed      int              `json:"not_searched"`     // versions of files that conversations were not searched for
-	Checkpoint  *string          `json:"checkpoint"`       // that --checkpoint removed
-	Shared      int              `json:"shared_files"`     // of that checkpoint, which others have, too
-	HeldObjects int              `json:"held_objects"`     // of git, with the content, that were let go of
-	HeldPacks   int              `json:"held_packs"`       // that were let go of, since such an object was in them
-	HeldAll     bool             `json:"held_all"`         // all that was held of git's objects was let go of
-	GitStates   int              `json:"git_states"`       // checkpoints that lost git's own state, which had it
-	Git         []gitHasView     `json:"git"`              // repositories that still have it themselves
+	Elsewhere   int              `json:"linked_elsewhere"`     // files with bytes of it that are linked outside of the store
+	Copies      []string         `json:"copies_removed"`       // copies of packs that were beside the packs
+	Strays      []app.PathView   `json:"strays"`               // what lies in the store's directory, is not the store's, and was not searched
+	Unread      []string         `json:"not_readable"`         // checkpoints that the store has lost a part of, which may still name it
+	Left        []app.PathView   `json:"left"`                 // temporary files in the project of a restore that was killed, which may contain a part of it
+	Pulled      []string         `json:"pulled"`               // machines of which what was pulled was dropped, since it may contain it
+	Remotes     []string         `json:"remotes"`              // to which something was pushed before, and which may contain it
+	Shares      []knownShareView `json:"shares"`               // that may contain it
+	Forks       []string         `json:"forks"`                // of those in still, conversations that a restore created
+	Mentions    int              `json:"mentions"`             // entries of conversations that name a path, or have a value from its file
+	Missed      int              `json:"not_searched"`         // versions of files that conversations were not searched for
+	Checkpoint  *string          `json:"checkpoint"`           // that --checkpoint removed
+	Shared      int              `json:"shared_files"`         // of that checkpoint, which others have, too
+	HeldObjects int              `json:"held_objects"`         // of git, with the content, that were let go of
+	HeldPacks   int              `json:"held_packs"`           // that were let go of, since such an object was in them
+	HeldAll     bool             `json:"held_all"`             // all that was held of git's objects was let go of
+	Unsearched  bool             `json:"commits_not_searched"` // commits that are held of git may have it all the same
+	GitStates   int              `json:"git_states"`           // checkpoints that lost git's own state, which had it
+	Git         []gitHasView     `json:"git"`                  // repositories that still have it themselves
 	DryRun      bool             `json:"dry_run"`
 }
 
@@ -341,7 +346,7 @@ func viewForgotten(done *maintain.Forgotten) forgotView {
 		Left: app.ViewPaths(done.Left), Forks: notNil(done.Forks), Remotes: notNil(done.Remotes),
 		Shares: app.Map(done.Shares, func(s remote.KnownShare) knownShareView { return knownShareView{s, nextOfShare(s)} }),
 		Pulled: notNil(done.Pulled), Mentions: done.Mentions, Missed: done.Missed, Checkpoint: rows.ViewID(done.Checkpoint),
-		HeldObjects: done.HeldObjects, HeldPacks: done.HeldPacks, HeldAll: done.HeldAll,
+		HeldObjects: done.HeldObjects, HeldPacks: done.HeldPacks, HeldAll: done.HeldAll, Unsearched: done.Unsearched != "",
 		Shared: done.Shared, GitStates: done.GitStates, DryRun: done.DryRun,
 		Git: app.Map(done.Git, func(g maintain.GitHas) gitHasView {
 			return gitHasView{app.ViewPath(g.Repo).Path, notNil(g.Objects), app.ViewPaths(g.Files), notNil(g.Commits)}
