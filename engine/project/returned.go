@@ -164,6 +164,11 @@ func (p *Project) NoticesTold() {
 	}
 }
 
+// KeptNotice is what NoticesTold removes, "" where a command has shown it.
+func (p *Project) KeptNotice() string {
+	return readReturned(filepath.Join(p.at.Store, ReturnedName)).Copied
+}
+
 func readReturned(file string) (n returnedNote) {
 	if data, err := account.ReadSmall(file, 64<<20); err == nil {
 		_ = json.Unmarshal(data, &n) // one that cannot be read says at least that there was something

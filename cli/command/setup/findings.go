@@ -161,8 +161,11 @@ func (l *findings) ofStore(st *status.Status) {
 	l.ofOutsiders(st)
 }
 
-// ofLater names the history that a project had before it was put back from an older state.
+// ofLater names the history that a project had before it was put back from an older state, and that what was forgotten came back.
 func (l *findings) ofLater(p *project.Project) {
+	if text := p.KeptNotice(); text != "" {
+		l.severe("store", "rewind forget -- path…", "%s", text)
+	}
 	for _, h := range p.Later() {
 		l.mild("store", "rewind init --adopt "+app.ShortStore(h.ID)+" in an empty directory brings it there; rewind stores rm "+app.ShortStore(h.ID)+" deletes it",
 			"the project was put back from an older state, and the history that it had until %s is in the mirror of the store %s", h.LastSave.Local().Format("2006-01-02 15:04"), app.ShortStore(h.ID))
