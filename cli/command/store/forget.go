@@ -32,7 +32,8 @@ func NewForget() *app.Command {
 			"with the same content, or that commits have at the path, are no longer held once git has\n" +
 			"lost them; of a glob, commits are not searched for paths that no checkpoint has. Their\n" +
 			"lines are redacted in the stored conversations, too, as in the input of the tool that\n" +
-			"wrote the file. The files in the working tree are kept, also when an old checkpoint is restored.\n" +
+			"wrote the file. The files in the working tree are kept, also when an old checkpoint is\n" +
+			"restored.\n" +
 			"While another process reads the store, the last step has to wait: it is done later (exit\n" +
 			"code 3), and rewind status says so until then. Without a terminal, --yes is required.\n" +
 			"Other stores of this account with the same origin (copies of the project, or what it was\n" +
