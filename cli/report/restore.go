@@ -303,6 +303,9 @@ func PrintRestored(c *app.Call, r *restore.Restored, v RestoreWords) {
 	if r.Conversation == nil || Changed(r) {
 		o.Summary("%s", RestoredLine(r))
 	}
+	if len(r.Along) > 0 {
+		o.Summary("%s with it, since a SQLite database is one with its write-ahead log and its journal: %s", did("Also changed", "Would also change"), somePaths(r.Along, app.MaxNamed))
+	}
 	c.TellRecovered(r)
 	if r.Unfinished != "" {
 		o.Summary("The last %s did not finish and left nothing changed: this is the step before it.", rows.OperationNoun(r.Unfinished))

@@ -131,7 +131,7 @@ func (r *Run) report(changes []treeio.Change, skips []problem.Problem) *Restored
 	answer := r.answer
 	out := &answer
 	out.Checkpoint, out.DryRun, out.Skip = r.target, r.Options.DryRun, skips
-	if r.saw != nil && r.Sel == nil {
+	if r.saw != nil && r.Sel == nil && r.choices == nil {
 		out.NotCaptured = r.saw.outside
 	}
 	out.GitState, out.GitLost, out.GitLeft = r.gitLines(), r.gitLost, r.git != nil && r.git.left
@@ -149,7 +149,11 @@ func (r *Run) report(changes []treeio.Change, skips []problem.Problem) *Restored
 	}
 	out.Instead = r.instead(out)
 	out.Directories = map[string]bool{}
+	some, _ := r.Sel.(wholeDatabases)
 	for _, c := range changes {
+		if slices.Contains(r.with, c.Path) || some.r != nil && some.along(c.Path) {
+			out.Along = append(out.Along, c.Path)
+		}
 		if movesDirectory(c) {
 			out.Directories[c.Path] = true
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/linediff"
 	"github.com/rewind-cli/rewind/engine/patch"
 	"github.com/rewind-cli/rewind/engine/pathspec"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/engine/treeio"
@@ -183,9 +184,13 @@ func RestoreHunks(ctx context.Context, p *project.Project, o Options, choices []
 	})
 }
 
-// planHunks changes just these paths.
+// planHunks changes just these paths, and what is of the same databases.
 func (r *Run) planHunks(paths []string, edits []treeio.Edit) (*treeio.Plan, error) {
 	modes, err := r.dirModes(paths)
+	if err != nil {
+		return nil, err
+	}
+	all, edits, err := r.editDatabases(paths, edits)
 	if err != nil {
 		return nil, err
 	}
@@ -193,10 +198,20 @@ func (r *Run) planHunks(paths []string, edits []treeio.Edit) (*treeio.Plan, erro
 	if err != nil {
 		return nil, err
 	}
-	return treeio.NewPlan(r.Ctx, treeio.Options{
+	o := treeio.Options{
 		Progress: r.PlanProgress(),
-		FS:       r.FS, Source: r.Tx, Current: r.Now, Target: target, Select: treeio.NewExactly(paths), Own: rules.Own(r.Project), Sessions: r.Sessions(), Workers: r.Tx.Workers(),
-	})
+		FS:       r.FS, Source: r.Tx, Current: r.Now, Target: target, Select: treeio.NewExactly(all), Own: rules.Own(r.Project), Sessions: r.Sessions(), Workers: r.Tx.Workers(),
+	}
+	if r.with = all[len(paths):]; len(r.with) > 0 {
+		r.saw = r.sightOf(r.target, rules.Of(r.Project, r.Tx, r.target))
+		o.Unseen = func(path string, dir bool) problem.Cause {
+			if !slices.Contains(r.with, path) {
+				return problem.Cause{} // it was chosen
+			}
+			return r.saw.Unseen(path, dir)
+		}
+	}
+	return treeio.NewPlan(r.Ctx, o)
 }
 
 // planWithHunks restores what is selected as every restore does, to a checkpoint that has the edits.

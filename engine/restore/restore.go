@@ -57,6 +57,7 @@ type Restored struct {
 	Safety                        *manifest.Checkpoint // nil on a dry run or when nothing differed
 	Create, Replace, Delete, Mode []string
 	Directories                   map[string]bool   // which paths of Create and Delete are directories
+	Along                         []string          // changed paths that nobody named: each is of the same SQLite database as one that was
 	Skip                          []problem.Problem // left alone; Failed marks what should have been restored
 	DryRun                        bool
 	Expected                      Expected                // what the plan was made from: see Options.Expect
@@ -204,6 +205,7 @@ type Run struct {
 	turns     int                       // that it began since
 	takesBack []uint64                  // the operations that are taken back, by their sequence numbers
 	choices   []HunkChoice              // what is chosen of paths; the others go as a whole
+	with      []string                  // what is restored with them, since it is of the same databases
 
 	late     *manifest.Checkpoint // the second safety checkpoint: what was written while it ran
 	finished bool                 // dealing with a crashed restore is all there is to do
@@ -242,7 +244,7 @@ func (r *Run) run(choose func(*Run) (*treeio.Plan, error)) (_ *Restored, err err
 		return nil, err
 	}
 	if !sel.All() {
-		r.Sel, r.Op.Some = sel, true
+		r.Sel, r.Op.Some = wholeDatabases{sel, r}, true
 	}
 	if !o.DryRun {
 		if err := p.BeginWriting(ctx); err != nil {

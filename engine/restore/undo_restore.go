@@ -307,6 +307,10 @@ func (w *wayBack) take(op manifest.Operation) error {
 	if err != nil {
 		return err
 	}
+	added, err := r.withDatabases(op, changes)
+	if err != nil {
+		return err
+	}
 	// What each of them is now: as the operation left it, unless this says otherwise.
 	since := map[string]*manifest.Entry{}
 	err = manifest.Diff(r.Tx.Load, r.Now, op.After, func(c manifest.Change) error {
@@ -349,7 +353,11 @@ func (w *wayBack) take(op manifest.Operation) error {
 		maps.Copy(w.modes, modes)
 	}
 	for path, c := range changes {
-		if now := present(path); !treeio.Same(now, c.New) && !treeio.Same(now, c.Old) {
+		now := present(path)
+		if added[path] && c.New == nil && (now == nil || treeio.Nothing(*now)) {
+			continue
+		}
+		if !treeio.Same(now, c.New) && !treeio.Same(now, c.Old) {
 			w.conflicts = append(w.conflicts, path)
 		}
 		w.now[path] = c.Old

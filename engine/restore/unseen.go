@@ -10,6 +10,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/sqlite"
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -149,18 +150,18 @@ func notSeen(path string, p problem.Problem) problem.Cause {
 const ReasonTorn = "torn: it was being written when the checkpoint was taken"
 
 // whole says why a file of the checkpoint is not put into its place, none if it may be. Who
-// names the checkpoint and exactly that path gets what there is.
+// names the checkpoint and exactly that path gets what there is, of a database with all its files.
 func (r *Run) whole(saw *Sight) func(path string) problem.Cause {
 	named := map[string]bool{}
 	if r.Op.Kind == manifest.OpRestore {
 		for _, pattern := range r.Options.Paths {
 			if path, plain := pathspec.PlainPath(pattern); plain {
-				named[path] = true
+				named[sqlite.Base(path)] = true
 			}
 		}
 	}
 	return func(path string) problem.Cause {
-		if saw.torn[path] && !named[path] {
+		if saw.torn[path] && !named[sqlite.Base(path)] {
 			return problem.Cause{Code: problem.TargetIsTorn, Text: ReasonTorn}
 		}
 		return problem.Cause{}

@@ -95,6 +95,9 @@ func (v *reverting) plan() (*treeio.Plan, error) {
 	if err := v.wayFree(); err != nil {
 		return nil, err
 	}
+	if err := v.keepDatabases(); err != nil {
+		return nil, err
+	}
 	target, err := v.target()
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/ignore"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/engine/sqlite"
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -33,7 +34,7 @@ func (s *Scopes) Captures(path string, dir bool) bool { return s.Decide(path, di
 // MayGo reports whether the rules let a restore delete a path: one that they
 // capture, and that is not precious.
 func (s *Scopes) MayGo(path string, dir bool) bool {
-	return s.Captures(path, dir) && (dir || !s.Marks(path) || treeio.BelongsToDatabase(path))
+	return s.Captures(path, dir) && (dir || !s.Marks(path) || sqlite.Beside(path))
 }
 
 // Marks reports whether a file that the rules capture is marked as precious.

@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"sync/atomic"
+
+	"github.com/rewind-cli/rewind/engine/sqlite"
 )
 
 // readAtOnce is the most that is asked of a file by one call, in bytes: between
@@ -52,7 +54,7 @@ func (c *content) Read(b []byte) (int, error) {
 	}
 	c.left -= int64(n)
 	if !c.begun && n > 0 {
-		c.begun, c.sqlite = true, isDatabase(b[:n])
+		c.begun, c.sqlite = true, sqlite.Begins(b[:n])
 	}
 	if err != nil && err != io.EOF {
 		c.err = err

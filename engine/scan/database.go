@@ -2,23 +2,11 @@ package scan
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/engine/sqlite"
 )
-
-// What a database of SQLite may have beside it: its name with one of these behind it, its write-ahead log and its rollback
-// journal. With all of them as they were at one moment, the database opens as after a crash at that moment. An older
-// database with a younger log is damaged.
-var besideDatabase = []string{"-wal", "-journal"}
-
-// databaseMagic is how these files begin: the database, a write-ahead log of either byte order, a rollback journal.
-var databaseMagic = []string{"SQLite format 3\x00", "\x37\x7f\x06\x82", "\x37\x7f\x06\x83", "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"}
-
-func isDatabase(head []byte) bool {
-	return slices.ContainsFunc(databaseMagic, func(m string) bool { return strings.HasPrefix(string(head[:min(len(head), 16)]), m) })
-}
 
 // database is a database of which this scan has read a file.
 type database struct {
@@ -35,14 +23,9 @@ type databaseKey struct {
 }
 
 // noteDatabase keeps the status of a file that was read, if it may belong to a database.
-func (w *walk) noteDatabase(n *node, name string, st *stat, sqlite bool) {
-	key := databaseKey{n, name}
-	for _, part := range besideDatabase {
-		if base, ok := strings.CutSuffix(name, part); ok && base != "" {
-			key.name = base
-		}
-	}
-	if !sqlite && key.name == name {
+func (w *walk) noteDatabase(n *node, name string, st *stat, begins bool) {
+	key := databaseKey{n, sqlite.Base(name)}
+	if !begins && !sqlite.Beside(name) {
 		return
 	}
 	w.mu.Lock()
@@ -56,7 +39,7 @@ func (w *walk) noteDatabase(n *node, name string, st *stat, sqlite bool) {
 		w.databases[key] = d
 	}
 	d.seen[name] = *st
-	if sqlite {
+	if begins {
 		d.arm(n)
 	}
 }
@@ -97,7 +80,7 @@ func (k *worker) compare(n *node, name string) error {
 	w.mu.Unlock()
 	end := w.last || d.tries >= attempts
 	agree, again, torn := true, false, []int32(nil)
-	for _, part := range append([]string{""}, besideDatabase...) {
+	for _, part := range sqlite.Suffixes {
 		st, err := at.lstat(name + part)
 		i := slices.IndexFunc(n.ents, func(e entry) bool { return e.name == name+part })
 		if i < 0 || !n.ents[i].captured() {

@@ -175,10 +175,13 @@ func (a *applier) outcome() *Outcome {
 	return out
 }
 
-// giveUp leaves one path alone. It returns err if that is a reason to give up everything.
+// giveUp leaves one path alone. It returns an error if that is a reason to give up everything.
 func (a *applier) giveUp(c *Change, err error) error {
 	if fatal(err) {
 		return err
+	}
+	if c.database != "" { // the others may be in place
+		return fmt.Errorf("%s: %w", c.Path, err)
 	}
 	c.failed = true
 	a.skips.add(c.Path, why(err), true)

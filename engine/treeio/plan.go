@@ -70,16 +70,17 @@ type Change struct {
 	Before, After manifest.Entry
 	Reason        string
 
-	info    rootfs.Info  // what the plan saw on disk
-	attrs   rootfs.Attrs // extended attributes of what is replaced
-	held    []heldFile   // what a replaced directory holds
-	known   bool         // Before is in the current tree
-	early   bool         // a deletion that has to come before the creations beside it
-	doubt   bool         // too fresh for its stat to be trusted: compare contents
-	temp    string       // reserved name beside the path
-	written rootfs.Info  // the new file
-	late    *manifest.Entry
-	failed  bool // given up during Apply
+	info     rootfs.Info  // what the plan saw on disk
+	attrs    rootfs.Attrs // extended attributes of what is replaced
+	held     []heldFile   // what a replaced directory holds
+	known    bool         // Before is in the current tree
+	early    bool         // a deletion that has to come before the creations beside it
+	database string       // of SQLite, that this and other changes belong to: all of them are made, or none
+	doubt    bool         // too fresh for its stat to be trusted: compare contents
+	temp     string       // reserved name beside the path
+	written  rootfs.Info  // the new file
+	late     *manifest.Entry
+	failed   bool // given up during Apply
 }
 
 // Plan is what a restore will do.
@@ -124,6 +125,7 @@ const (
 	reasonUnreadable = "unreadable"
 	reasonRacing     = "it changed while the restore ran"
 	reasonAppeared   = "it appeared while the restore ran"
+	reasonDatabase   = "it is one SQLite database with " // and a path, and what of that
 	reasonFolds      = "on this file system its name is the same as"
 )
 

@@ -3,11 +3,11 @@ package treeio
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/engine/sqlite"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -69,6 +69,7 @@ func (b *planner) dir(path string, cur, tgt oid.ID, at *diskDir, depth int) erro
 	if err := b.folded(path, same, cd, td, at, depth); err != nil {
 		return err
 	}
+	b.databases(path, cd, td, at, before)
 	b.needWritable(path, at, b.Changes[before:])
 	return nil
 }
@@ -168,15 +169,9 @@ func (b *planner) deleteFile(path string, c manifest.Entry, info rootfs.Info) {
 }
 
 // stays reports whether a deletion spares an entry since it is precious. What takes
-// back a restore asks no rules: it deletes what that created.
+// back a restore asks no rules: it deletes what that created. What is beside a database goes with it.
 func (b *planner) stays(path string, c manifest.Entry) bool {
-	return c.Precious && b.o.InTarget != nil && !BelongsToDatabase(path)
-}
-
-// BelongsToDatabase reports whether a path is what SQLite keeps beside a database in use:
-// it belongs to one version of that, and would damage another.
-func BelongsToDatabase(path string) bool {
-	return strings.HasSuffix(path, "-wal") || strings.HasSuffix(path, "-journal")
+	return c.Precious && b.o.InTarget != nil && !sqlite.Beside(path)
 }
 
 // outOfScope asks both sets of rules, and what the target saw, before a deletion; none if it is in scope.

@@ -90,10 +90,19 @@ func (p *Plan) Read(ctx context.Context, sink Sink) error {
 	}
 	var edits []Edit
 	kept := p.Changes[:0]
+	lost := map[string]string{} // by database: a file of it that stays
+	for i, c := range p.Changes {
+		if gone[i] != "" && c.database != "" {
+			lost[c.database] = c.Path
+		}
+	}
 	for i, c := range p.Changes {
 		switch {
 		case gone[i] != "":
 			p.skip(c.Path, gone[i], true)
+			continue
+		case lost[c.database] != "":
+			p.skip(c.Path, reasonDatabase+lost[c.database]+", which would stay as it is now", true)
 			continue
 		case c.Action == Replace && !isDir(c.After):
 			same := p.sameContent(c.Before, c.After)
