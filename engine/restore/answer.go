@@ -149,9 +149,8 @@ func (r *Run) report(changes []treeio.Change, skips []problem.Problem) *Restored
 	}
 	out.Instead = r.instead(out)
 	out.Directories = map[string]bool{}
-	some, _ := r.Sel.(wholeDatabases)
 	for _, c := range changes {
-		if slices.Contains(r.with, c.Path) || some.r != nil && some.along(c.Path) {
+		if slices.Contains(r.with, c.Path) {
 			out.Along = append(out.Along, c.Path)
 		}
 		if movesDirectory(c) {

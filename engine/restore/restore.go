@@ -372,6 +372,13 @@ func (r *Run) carryOut(plan *treeio.Plan) (*Restored, error) {
 	if len(plan.Changes) == 0 && len(problem.FailedOf(plan.Skips)) > 0 {
 		r.dropMove()
 	}
+	if some, ok := r.Sel.(wholeDatabases); ok {
+		for _, c := range plan.Changes {
+			if some.along(c.Path) {
+				r.with = append(r.with, c.Path)
+			}
+		}
+	}
 	preview := r.report(plan.Changes, plan.Skips)
 	preview.Expected = r.expected(plan.Changes)
 	if e := r.Options.Expect; e != nil && *e != preview.Expected {
