@@ -134,8 +134,8 @@ func TestUndoBesideALaterLog(t *testing.T) {
 		before := l.Read()
 		l.Write("app.db-wal", "")
 		l.Must(restore.UndoRestore, restore.Options{}) // an empty log is none
-		l.Must(restore.RedoRestore, restore.Options{})
 		l.Remove("app.db-wal")
+		l.Must(restore.RedoRestore, restore.Options{})
 		l.Is(before, "with an empty log")
 
 		l.database("A", true)

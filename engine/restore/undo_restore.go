@@ -354,7 +354,8 @@ func (w *wayBack) take(op manifest.Operation) error {
 	}
 	for path, c := range changes {
 		now := present(path)
-		if added[path] && c.New == nil && (now == nil || treeio.Nothing(*now)) {
+		none := func(e *manifest.Entry) bool { return e == nil || treeio.Nothing(*e) }
+		if added[path] && none(c.New) && none(now) {
 			continue
 		}
 		if !treeio.Same(now, c.New) && !treeio.Same(now, c.Old) {
