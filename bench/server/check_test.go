@@ -37,12 +37,12 @@ func TestCheckOfAServer(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	const unsaid = "not said" // a bucket that was made without locks has no such setting, and an account that may not ask gets no answer
+	const unknown = "not known" // a bucket that was made without locks has no such setting, and an account that may not ask gets no answer
 	for name, c := range map[string]struct {
 		versioned, locked string
 		deny              bool // the machine has an account of its own, which the bucket's policy lets read and write, and not delete
 	}{
-		"plain": {"false", unsaid, false}, "versioned": {"true", unsaid, false}, "locked": {"true", "true", false}, "denied": {unsaid, unsaid, true},
+		"plain": {"false", unknown, false}, "versioned": {"true", unknown, false}, "locked": {"true", "true", false}, "denied": {unknown, unknown, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := admin.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name, ObjectLockEnabledForBucket: aws.Bool(c.locked == "true")})
@@ -74,7 +74,7 @@ func TestCheckOfAServer(t *testing.T) {
 			m.document(&checked, "remote", "check", "--json")
 			is := func(b *bool) string {
 				if b == nil {
-					return unsaid
+					return unknown
 				}
 				return fmt.Sprint(*b)
 			}
