@@ -75,7 +75,7 @@ func TestKilledProcesses(t *testing.T) {
 	var reported []string
 	for range rounds(8, 8, 32) {
 		var group sync.WaitGroup
-		for range 4 {
+		for n := range 4 {
 			group.Go(func() {
 				cmd := exec.Command(os.Args[0])
 				cmd.Env = append(os.Environ(), "CAS_TEST_SAVER="+dir)
@@ -88,9 +88,15 @@ func TestKilledProcesses(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				time.AfterFunc(100*time.Millisecond+rand.N(300*time.Millisecond), func() { cmd.Process.Kill() })
+				kill := sync.OnceFunc(func() {
+					time.AfterFunc(rand.N(300*time.Millisecond), func() { cmd.Process.Kill() })
+				})
+				if n%2 == 0 { // maybe before it has saved anything: a slow machine takes longer to start
+					kill()
+				}
 				lines := bufio.NewScanner(out)
 				for lines.Scan() {
+					kill()
 					mu.Lock()
 					reported = append(reported, lines.Text())
 					mu.Unlock()
