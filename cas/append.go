@@ -111,8 +111,8 @@ func (a *Appender) openNewest(n pack.Name) error {
 	if err != nil {
 		return err
 	}
-	if err := lockPack(a.ctx, f); err != nil {
-		return errors.Join(err, f.Close())
+	if f, err = lockPack(a.ctx, f); err != nil {
+		return err
 	}
 	end, err := a.s.endIn(n, f)
 	if err != nil {
@@ -288,8 +288,13 @@ func (a *Appender) begin() error {
 	if _, err := f.WriteAt(header.Append(nil), 0); err != nil {
 		return errors.Join(fmt.Errorf("write %s: %w", n.File(), err), f.Close(), a.s.fs.Remove(file))
 	}
-	if err := errors.Join(a.s.sure(), lockPack(a.ctx, f)); err != nil {
-		return errors.Join(err, f.Close(), a.s.fs.Remove(file)) // it is of another store
+	if err = a.s.sure(); err != nil { // it is of another store
+		err = errors.Join(err, f.Close())
+	} else {
+		f, err = lockPack(a.ctx, f)
+	}
+	if err != nil {
+		return errors.Join(err, a.s.fs.Remove(file))
 	}
 	a.newest = n.Tag
 	// The name is durable before the first commit is.

@@ -123,20 +123,32 @@ func (s *Store) remove(file string) error {
 }
 
 // lockPack waits until no other process adds to the file of a pack: a store that was rebuilt has the same file, and locks of its
-// own. Closing the file gives it back.
-func lockPack(ctx context.Context, f vfs.File) error {
+// own. Closing what it returns gives the lock back. An error closes f.
+func lockPack(ctx context.Context, f vfs.File) (vfs.File, error) {
 	start := time.Now()
 	for {
 		ok, err := tryLockPack(f)
-		if ok || err != nil {
-			return err
+		if ok {
+			return lockedPack{f}, nil
+		}
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
 		}
 		select {
 		case <-ctx.Done():
-			return &BusyError{Lock: appendLock, Waited: time.Since(start)}
+			return nil, errors.Join(&BusyError{Lock: appendLock, Waited: time.Since(start)}, f.Close())
 		case <-time.After(lockPollMin):
 		}
 	}
+}
+
+type lockedPack struct{ vfs.File }
+
+// Close gives the lock back before it closes the file: a process that is being started has the open file, too, until it has
+// closed it, and would hold the lock that long.
+func (f lockedPack) Close() error {
+	unlockPack(f.File)
+	return f.File.Close()
 }
 
 // replaced links the packs in by into the mirror before those in going leave it. Into a mirror on another file system nothing

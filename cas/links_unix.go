@@ -27,6 +27,13 @@ func tryLockPack(f vfs.File) (bool, error) {
 	return err == nil, err
 }
 
+// unlockPack gives the lock of tryLockPack back.
+func unlockPack(f vfs.File) {
+	if file, ok := f.(interface{ Fd() uintptr }); ok {
+		_ = syscall.Flock(int(file.Fd()), syscall.LOCK_UN) // closing the file does it, too
+	}
+}
+
 // ours reports whether this process may give a file another name: systems refuse that for the files of others.
 func ours(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)

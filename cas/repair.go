@@ -155,10 +155,10 @@ func (s *Store) repairPack(ctx context.Context, n pack.Name, report func(Repaire
 	if err != nil {
 		return ignoreMissing(err)
 	}
-	defer f.Close()
-	if err := lockPack(ctx, f); err != nil {
+	if f, err = lockPack(ctx, f); err != nil {
 		return err
 	}
+	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
 		return err
