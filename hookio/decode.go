@@ -231,18 +231,18 @@ func (d *payloadDecoder) toolResponse() {
 			}
 			return
 		case "error":
-			said := true
+			failed := true
 			switch d.Peek() {
 			case '"':
 				t, _ := d.Text(maxFieldBytes)
-				said = t.Kept != ""
+				failed = t.Kept != ""
 			case 'f':
-				said = false
+				failed = false
 				d.Skip()
 			default:
-				said = d.IsSet()
+				failed = d.IsSet()
 			}
-			d.event.Tool.Failed = d.event.Tool.Failed || said
+			d.event.Tool.Failed = d.event.Tool.Failed || failed
 			return
 		}
 		d.Skip()

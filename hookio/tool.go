@@ -226,7 +226,7 @@ func (d *payloadDecoder) finishTool() {
 		t.Succeeded = !t.Failed && !d.stopped && !t.Background && !t.Truncated && (d.exit == "0" || d.exit == "" && e.Agent.adapter().tellsFailures)
 	}
 	before := e.Kind == PreTool
-	if said := before && t.Class != Shell || e.Kind == PostTool && t.Class == Edit && in.command == ""; said && in.patch == "" && !in.truncated && in.rewrite.known() && oneFile(t.Files) {
+	if known := before && t.Class != Shell || e.Kind == PostTool && t.Class == Edit && in.command == ""; known && in.patch == "" && !in.truncated && in.rewrite.known() && oneFile(t.Files) {
 		t.Rewrite = &in.rewrite
 	}
 	if before && !in.truncated {

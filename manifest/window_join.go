@@ -44,8 +44,8 @@ func Lost(windows []Window) Window {
 	for _, w := range windows {
 		if w.Edge != WindowLost {
 			n++
-		} else if said, err := strconv.Atoi(w.Summary); err == nil {
-			n += said
+		} else if count, err := strconv.Atoi(w.Summary); err == nil {
+			n += count
 		}
 	}
 	return Window{Time: windows[len(windows)-1].Time, Edge: WindowLost, Summary: strconv.Itoa(n)}

@@ -66,18 +66,18 @@ func viewChoice(s session.Info) choiceView {
 
 // quietSince is the time of a session's last message, or of its last hook where no message is known.
 func quietSince(s session.Info) time.Time {
-	if s.Said.IsZero() {
+	if s.LastPrompt.IsZero() {
 		return s.Seen
 	}
-	return s.Said
+	return s.LastPrompt
 }
 
 // choiceText distinguishes a session from others: the time since its last message, its name as the list of sessions has it,
 // and its newest prompt.
 func choiceText(s session.Info, now time.Time) string {
 	text := strings.TrimSpace(s.Agent+" "+s.ID) + ", " + FormatAge(now.Sub(quietSince(s)))
-	label, said := s.Label(), cmp.Or(s.Last, s.First)
-	for _, part := range slices.Compact([]string{label, said}) {
+	label, text := s.Label(), cmp.Or(s.Last, s.First)
+	for _, part := range slices.Compact([]string{label, text}) {
 		if part != "" {
 			text += ", " + screen.Clip(part, 60)
 		}

@@ -251,18 +251,18 @@ func (s *space) Apply(ctx context.Context, id string) (done, changed any, err er
 		return nil, v, nil
 	}
 	v := map[string]any{"back": map[string]string{"u": "undo", "U": "redo"}[did.Back]}
-	said := did.Said + "."
+	summary := did.Summary + "."
 	if text := report.GitFact(did.Restored, false); text != "" {
-		said += " " + text
+		summary += " " + text
 	}
 	if m := did.Restored.Conversation; m != nil && m.Resume != "" && !m.Removed {
-		said += " The conversation is a fork; open it with: "
+		summary += " The conversation is a fork; open it with: "
 		v["resume"] = s.C.Out.Opens(m)
 	}
 	if did.Restored.Safety != nil {
 		v["safety"] = did.Restored.Safety.ID.String() // what was there
 	}
-	v["said"] = said
+	v["said"] = summary
 	return v, nil, nil
 }
 

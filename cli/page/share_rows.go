@@ -281,7 +281,7 @@ func (x *sharing) talk(ctx context.Context, written *countingWriter) error {
 	}
 	x.index.Branches, x.unread = b.Lists, b.Unread
 	for _, at := range b.At {
-		x.index.Talk = append(x.index.Talk, [2]int{at.Branch, at.Said})
+		x.index.Talk = append(x.index.Talk, [2]int{at.Branch, at.Messages})
 	}
 	if err := x.talkSince(ctx, checkpoints, &part); err != nil {
 		return err

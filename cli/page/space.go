@@ -125,13 +125,13 @@ func (s *space) answerTo(ctx context.Context, what string, args web.Args) (any, 
 }
 
 // pagePath is a path as the page says it: the bytes of one that is no UTF-8 come after //, in base64.
-func pagePath(said string) string {
-	if in64, ok := strings.CutPrefix(said, "//"); ok {
+func pagePath(path string) string {
+	if in64, ok := strings.CutPrefix(path, "//"); ok {
 		if data, err := base64.StdEncoding.DecodeString(in64); err == nil {
 			return string(data)
 		}
 	}
-	return said
+	return path
 }
 
 func (s *space) Mark(ctx context.Context, body json.RawMessage) (any, error) {
@@ -151,13 +151,13 @@ func (s *space) Mark(ctx context.Context, body json.RawMessage) (any, error) {
 	if err := s.Know(ctx, m.ID); err != nil {
 		return nil, explained(err)
 	}
-	var said string
+	var done string
 	if m.Name != nil {
-		said, err = s.Name(ctx, m.ID, *m.Name)
+		done, err = s.Name(ctx, m.ID, *m.Name)
 	} else {
-		said, err = s.Pin(ctx, m.ID, m.Pinned)
+		done, err = s.Pin(ctx, m.ID, m.Pinned)
 	}
-	return map[string]string{"said": said}, explained(err)
+	return map[string]string{"said": done}, explained(err)
 }
 
 func (s *space) Stream(ctx context.Context, what string, args web.Args, out io.Writer) error {

@@ -174,9 +174,9 @@ func (s *space) revertedTurn(ctx context.Context, r *timeline.Row) string {
 	if r.Kind != timeline.Operation || r.Operation.Kind != manifest.OpRevert || r.Target != nil {
 		return ""
 	}
-	said := r.Operation.Args
-	l, err := app.Resolve(ctx, s.P, said)
-	if err != nil || len(said) < app.ShortID || !strings.HasPrefix(l.ID.String(), said) {
+	typed := r.Operation.Args
+	l, err := app.Resolve(ctx, s.P, typed)
+	if err != nil || len(typed) < app.ShortID || !strings.HasPrefix(l.ID.String(), typed) {
 		return ""
 	}
 	return rows.Briefly(l)

@@ -40,17 +40,17 @@ func (s *picking) answer(ctx context.Context, a screen.Ask) (out screen.Answer) 
 	case screen.AskPlan:
 		out.Plan, err = s.plan(ctx, a)
 	case screen.AskDo:
-		out.Said, out.Plan, err = s.do(ctx, a.Plan)
+		out.Summary, out.Plan, err = s.do(ctx, a.Plan)
 	case screen.AskPin:
-		out.Said, err = s.Pin(ctx, a.ID, nil)
+		out.Summary, err = s.Pin(ctx, a.ID, nil)
 	case screen.AskName:
-		out.Said, err = s.Name(ctx, a.ID, a.Text)
+		out.Summary, err = s.Name(ctx, a.ID, a.Text)
 	case screen.AskLog:
 		out.Log, err = s.log(ctx)
 	case screen.AskAttempts:
 		out.Log, err = s.attempts(ctx, a.ID)
 	case screen.AskPage:
-		out.Said, err = s.openPage(ctx, a.ID)
+		out.Summary, err = s.openPage(ctx, a.ID)
 	case screen.AskSearch:
 		out.Found, err = s.find(ctx, a.Text)
 	case screen.AskHunks:

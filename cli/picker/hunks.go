@@ -93,14 +93,14 @@ func (s *picking) choices(a screen.Ask) (*plan.Parts, error) {
 		}
 		choices[i].Hunks = append(choices[i].Hunks, shown.hunk)
 	}
-	said := app.Plural(hunks, "hunk", "hunks")
+	count := app.Plural(hunks, "hunk", "hunks")
 	if len(choices) == 1 && !split {
-		said = fmt.Sprintf("%d of %s", hunks, app.Plural(of, "hunk", "hunks"))
+		count = fmt.Sprintf("%d of %s", hunks, app.Plural(of, "hunk", "hunks"))
 	}
 	name := choices[0].File.Path
-	full, brief := said+" of "+app.EscapePath(name), said+" of "+app.EscapePath(path.Base(name))
+	full, brief := count+" of "+app.EscapePath(name), count+" of "+app.EscapePath(path.Base(name))
 	if len(choices) > 1 {
-		full = fmt.Sprintf("%s of %d files", said, len(choices))
+		full = fmt.Sprintf("%s of %d files", count, len(choices))
 		brief = full
 	}
 	if n := strings.Count(a.Paths, "\x00"); n > 0 {

@@ -54,8 +54,8 @@ func byNumber(ctx context.Context, s *picking) error {
 		}
 		plan := s.answer(ctx, screen.Ask{What: screen.AskPlan, ID: r.ID})
 		for plan.Plan != nil {
-			if plan.Said != "" {
-				fmt.Fprintln(c.Out.Stderr, plan.Said)
+			if plan.Summary != "" {
+				fmt.Fprintln(c.Out.Stderr, plan.Summary)
 			}
 			for _, l := range plan.Plan.Facts {
 				fmt.Fprintln(c.Out.Stderr, l.String())

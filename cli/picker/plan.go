@@ -90,7 +90,7 @@ func planOnScreen(p *plan.Plan) *screen.Plan {
 }
 
 // do carries out the plan that was shown. If it is out of date, it does nothing and returns the present plan.
-func (s *picking) do(ctx context.Context, id int) (said string, now *screen.Plan, err error) {
+func (s *picking) do(ctx context.Context, id int) (summary string, now *screen.Plan, err error) {
 	done, changed, why, err := s.plans.Do(ctx, id)
 	switch {
 	case err != nil:
@@ -100,5 +100,5 @@ func (s *picking) do(ctx context.Context, id int) (said string, now *screen.Plan
 	}
 	s.done = append(s.done, done)
 	clear(s.hunks)
-	return done.Said + ", q leaves", nil, nil
+	return done.Summary + ", q leaves", nil, nil
 }

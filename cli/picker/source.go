@@ -95,7 +95,7 @@ func (s *Source) Checkpoint(id string) (*project.Listed, error) {
 }
 
 // Pin pins a checkpoint or takes its pin away; nil: the other of what it is.
-func (s *Source) Pin(ctx context.Context, id string, pinned *bool) (said string, err error) {
+func (s *Source) Pin(ctx context.Context, id string, pinned *bool) (summary string, err error) {
 	l, err := s.Checkpoint(id)
 	if err != nil {
 		return "", err

@@ -18,30 +18,30 @@ func (s *picking) talk(ctx context.Context, r *timeline.Row) ([]screen.Line, int
 	if l == nil || l.Transcript == nil {
 		return nil, 0
 	}
-	said, err := conversation.Said(ctx, s.P, l.Checkpoint, 80)
+	messages, err := conversation.LastMessages(ctx, s.P, l.Checkpoint, 80)
 	if err != nil {
 		return []screen.Line{screen.Text(screen.Dim, app.Escape(app.Explain(err).Message))}, 0
 	}
 	if r.Kind == timeline.Prompt && r.Checkpoint != nil {
-		for i := len(said) - 1; i > 0; i-- {
-			if said[i].Person && samePromptText(said[i].Text, r.Checkpoint.Prompt) {
-				before := talkLines(said[:i])
-				return append(append(before, nil), talkLines(said[i:])...), len(before) + 1
+		for i := len(messages) - 1; i > 0; i-- {
+			if messages[i].Person && samePromptText(messages[i].Text, r.Checkpoint.Prompt) {
+				before := talkLines(messages[:i])
+				return append(append(before, nil), talkLines(messages[i:])...), len(before) + 1
 			}
 		}
 	}
-	return talkLines(said), 0
+	return talkLines(messages), 0
 }
 
 // samePromptText compares a prompt of a transcript with that of a checkpoint, which can be cut.
-func samePromptText(said, prompt string) bool {
-	said, prompt = strings.TrimSpace(said), strings.TrimSpace(prompt)
-	return prompt != "" && (said == prompt || len(prompt) > 100 && strings.HasPrefix(said, strings.TrimSuffix(prompt, "…")))
+func samePromptText(messages, prompt string) bool {
+	messages, prompt = strings.TrimSpace(messages), strings.TrimSpace(prompt)
+	return prompt != "" && (messages == prompt || len(prompt) > 100 && strings.HasPrefix(messages, strings.TrimSuffix(prompt, "…")))
 }
 
 // talkLines are the messages as lines, the oldest first.
-func talkLines(said []conversation.Saying) (out []screen.Line) {
-	for _, what := range said {
+func talkLines(messages []conversation.LastMessage) (out []screen.Line) {
+	for _, what := range messages {
 		style, before := screen.Plain, ""
 		switch {
 		case what.Person:

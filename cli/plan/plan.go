@@ -62,7 +62,7 @@ type action interface {
 
 // Done is what was done.
 type Done struct {
-	Said     string // "Restored to 3: 1 replaced. u takes it back"
+	Summary  string // "Restored to 3: 1 replaced. u takes it back"
 	Back     string // as in the Plan
 	Restored *restore.Restored
 	Reverted *revert.Reverted // nil but of a revert
@@ -122,11 +122,11 @@ func (s *Plans) Do(ctx context.Context, id int) (done *Done, now *Plan, why stri
 		return nil, nil, "", err
 	}
 	done.Back = p.Back
-	done.Said = p.did + ": " + report.RestoredLine(done.Restored)
+	done.Summary = p.did + ": " + report.RestoredLine(done.Restored)
 	if done.Reverted != nil {
-		done.Said += report.KeptText(done.Reverted)
+		done.Summary += report.KeptText(done.Reverted)
 	}
-	done.Said += " " + p.Back + " takes it back"
+	done.Summary += " " + p.Back + " takes it back"
 	clear(s.shown)
 	return done, nil, "", nil
 }

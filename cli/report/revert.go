@@ -189,10 +189,10 @@ func printBack(c *app.Call, r *revert.Reverted) {
 // TurnsText names the turns that were reverted, of which there is one at least, or, of one, the call.
 func TurnsText(r *revert.Reverted, call bool) string {
 	turns := r.Turns
-	var said []string
+	var prompts []string
 	for _, t := range turns {
 		if t.Prompt != "" {
-			said = append(said, rows.Quoted(app.FirstLine(t.Prompt)))
+			prompts = append(prompts, rows.Quoted(app.FirstLine(t.Prompt)))
 		}
 	}
 	text := app.Plural(len(turns), "turn", "turns")
@@ -205,8 +205,8 @@ func TurnsText(r *revert.Reverted, call bool) string {
 	if r.Subagent != "" {
 		text += " (subagent " + app.Escape(ShortSession(r.Subagent)) + ")"
 	}
-	if len(said) > 0 {
-		text += ": " + firstOf(said, 3, func(text string) string { return text })
+	if len(prompts) > 0 {
+		text += ": " + firstOf(prompts, 3, func(text string) string { return text })
 	}
 	return text
 }

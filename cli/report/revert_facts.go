@@ -62,8 +62,8 @@ func RevertFacts(c *app.Call, r *revert.Reverted, open bool) (facts []string) {
 	}))
 	add(app.FirstNamed(r.Shell, app.MaxNamed, func(s revert.ShellWork) string {
 		ran := "while the agent worked, and it did not say in which call"
-		if said := strings.TrimSpace(s.Tool + " " + app.FirstLine(s.Summary)); said != "" {
-			ran = "while " + rows.Quoted(app.Escape(said)) + " ran"
+		if command := strings.TrimSpace(s.Tool + " " + app.FirstLine(s.Summary)); command != "" {
+			ran = "while " + rows.Quoted(app.Escape(command)) + " ran"
 		}
 		return fmt.Sprintf("%s what changed %s, even if you wrote it: %s", did("Took back", "Would take back"), ran, pathsText(s.Paths))
 	}))

@@ -75,8 +75,8 @@ func rowBriefly(r *timeline.Row) string {
 
 // listedBriefly is briefly, for which ends is the prompt whose turn a stop ends.
 func listedBriefly(l project.Listed, ends string) string {
-	if said := app.FirstLine(ends); said != "" && l.N > 0 && l.Name == "" && app.FirstLine(l.Description) == "" {
-		return app.Utoa(uint64(l.N)) + ", the end of " + Quoted(said)
+	if prompt := app.FirstLine(ends); prompt != "" && l.N > 0 && l.Name == "" && app.FirstLine(l.Description) == "" {
+		return app.Utoa(uint64(l.N)) + ", the end of " + Quoted(prompt)
 	}
 	return Briefly(l)
 }
@@ -168,8 +168,8 @@ func RunWho(r inspect.BlameRun) string {
 	if len(s.Also) > 0 || s.AlsoOutside {
 		tool += "?"
 	}
-	if said := app.FirstLine(s.By.Prompt); said != "" {
-		return tool + ` "` + said + `"`
+	if prompt := app.FirstLine(s.By.Prompt); prompt != "" {
+		return tool + ` "` + prompt + `"`
 	}
 	return tool
 }

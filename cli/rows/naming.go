@@ -37,11 +37,11 @@ func Briefly(l project.Listed) string {
 	if l.Name != "" {
 		return who + " [" + app.Escape(l.Name) + "]"
 	}
-	if said := CheckpointText(l); said != "" {
+	if text := CheckpointText(l); text != "" {
 		if l.Tool != "" && l.ToolSummary != "" {
-			said = app.Escape(l.Tool) + " " + said
+			text = app.Escape(l.Tool) + " " + text
 		}
-		return who + " " + Quoted(said)
+		return who + " " + Quoted(text)
 	}
 	return who
 }

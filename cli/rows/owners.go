@@ -228,8 +228,8 @@ func workText(w *attribution.Work, path string, sessions map[string]bool) string
 	case w.Tool != "":
 		parts = append(parts, app.Escape(w.Tool))
 	}
-	if said := app.FirstLine(w.Prompt); said != "" {
-		parts = append(parts, Quoted(said))
+	if prompt := app.FirstLine(w.Prompt); prompt != "" {
+		parts = append(parts, Quoted(prompt))
 	}
 	return strings.Join(parts, " ")
 }

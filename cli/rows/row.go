@@ -76,8 +76,8 @@ func RowText(r *timeline.Row, n timeline.Counts) string {
 	if text == "" {
 		switch r.Kind {
 		case timeline.Stop, timeline.SessionEnd:
-			if said := app.FirstLine(r.Ends); said != "" {
-				text = "↳ " + Quoted(said)
+			if prompt := app.FirstLine(r.Ends); prompt != "" {
+				text = "↳ " + Quoted(prompt)
 			} else if r.Subagent != "" {
 				text = "↳ subagent"
 			}
@@ -116,7 +116,7 @@ func NowText(r *timeline.Row, n timeline.Counts) string {
 	case r.Target.N == 0:
 		return changed + " since the newest safety checkpoint"
 	}
-	if said := app.FirstLine(r.Ends); said != "" {
+	if prompt := app.FirstLine(r.Ends); prompt != "" {
 		return changed + " since " + targetText(r)
 	}
 	return changed + " since " + strconv.Itoa(r.Target.N)
@@ -124,8 +124,8 @@ func NowText(r *timeline.Row, n timeline.Counts) string {
 
 // targetText names what a row went to, or is compared with: a turn's end by its prompt.
 func targetText(r *timeline.Row) string {
-	if said := app.FirstLine(r.Ends); said != "" && r.Target.Name == "" {
-		return strconv.Itoa(r.Target.N) + ", the end of " + Quoted(said)
+	if prompt := app.FirstLine(r.Ends); prompt != "" && r.Target.Name == "" {
+		return strconv.Itoa(r.Target.N) + ", the end of " + Quoted(prompt)
 	}
 	return Briefly(*r.Target)
 }

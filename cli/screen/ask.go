@@ -80,13 +80,13 @@ type Ask struct {
 
 // Answer is what a Source says. Texts are escaped.
 type Answer struct {
-	Ask  Ask
-	Err  string // what went wrong, "" for nothing
-	Said string // what was done
-	Rows *Rows
-	Look *Look
-	Plan *Plan  // with an Ask of AskDo: what it would be now, since the tree moved; nothing was done
-	Log  []Line // operations, or attempts
+	Ask     Ask
+	Err     string // what went wrong, "" for nothing
+	Summary string // what was done
+	Rows    *Rows
+	Look    *Look
+	Plan    *Plan  // with an Ask of AskDo: what it would be now, since the tree moved; nothing was done
+	Log     []Line // operations, or attempts
 
 	Hunks *Hunks
 	Found *Found

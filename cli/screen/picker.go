@@ -52,9 +52,9 @@ type Picker struct {
 	goal    string // id of the row to go to, once its rows are there
 	seek    string // raw path of the file to show of its look
 
-	said  Line  // what the last line says, nil for the keys
-	asks  []Ask // to be taken by Show
-	lines map[pane]int
+	message Line  // what the last line says, nil for the keys
+	asks    []Ask // to be taken by Show
+	lines   map[pane]int
 }
 
 // mode is what keys mean.
@@ -157,7 +157,7 @@ func (m *Picker) look() *Look {
 // take takes an answer in.
 func (m *Picker) take(a Answer) {
 	if a.Err != "" && a.Ask.What != AskLook {
-		m.said = Line{{"error: ", Red}, {a.Err, Plain}}
+		m.message = Line{{"error: ", Red}, {a.Err, Plain}}
 	}
 	switch a.Ask.What {
 	case AskRows, AskAll:
@@ -177,12 +177,12 @@ func (m *Picker) take(a Answer) {
 		m.takeDone(a)
 	case AskPin, AskName:
 		if a.Err == "" {
-			m.said = Text(Plain, a.Said)
+			m.message = Text(Plain, a.Summary)
 			m.reload()
 		}
 	case AskPage:
 		if a.Err == "" {
-			m.said = Text(Plain, a.Said)
+			m.message = Text(Plain, a.Summary)
 		}
 	case AskLog, AskAttempts:
 		m.log = a.Log
@@ -266,7 +266,7 @@ func (m *Picker) clamp() { m.cursor = max(min(m.cursor, len(m.shown)-1), 0) }
 func (m *Picker) moved() {
 	m.clamp()
 	m.file, m.offset[filesPane], m.offset[diffPane], m.offset[talkPane] = 0, 0, 0, 0
-	m.said = nil
+	m.message = nil
 }
 
 // begin asks for the plan of a verb.
@@ -277,7 +277,7 @@ func (m *Picker) begin(v Verb, h Half, id, paths, parts string) {
 
 // replan is begin with git as it was chosen.
 func (m *Picker) replan(v Verb, h Half, id, paths, parts string) {
-	m.mode, m.verb, m.half, m.target, m.paths, m.parts, m.plan, m.planAt, m.said = planning, v, h, id, paths, parts, nil, 0, nil
+	m.mode, m.verb, m.half, m.target, m.paths, m.parts, m.plan, m.planAt, m.message = planning, v, h, id, paths, parts, nil, 0, nil
 	m.ask(m.asked(AskPlan))
 }
 
@@ -298,20 +298,20 @@ func (m *Picker) takePlan(a Answer) {
 
 // failed shows why there is no plan, or why it was not done: an error can be long.
 func (m *Picker) failed(err string) {
-	m.mode, m.said, m.planAt = planning, nil, 0
+	m.mode, m.message, m.planAt = planning, nil, 0
 	m.plan = &Plan{Facts: []Line{Text(Red, "error: "+err)}}
 }
 
 func (m *Picker) takeDone(a Answer) {
 	if a.Plan != nil { // the tree moved meanwhile: this is the plan now
 		m.mode, m.plan, m.planAt = planning, a.Plan, 0
-		m.said = Line{{a.Said, Yellow}}
+		m.message = Line{{a.Summary, Yellow}}
 		m.forget()
 		return
 	}
 	m.mode = browsing
 	if a.Err == "" {
-		m.said = Text(Bold, a.Said)
+		m.message = Text(Bold, a.Summary)
 	} else {
 		m.failed(a.Err)
 	}

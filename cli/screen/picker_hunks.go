@@ -35,7 +35,7 @@ func (m *Picker) openHunks() {
 	if !ok {
 		return
 	}
-	m.mode, m.said, m.hunks.at, m.hunks.top = choosingHunks, nil, 0, 0
+	m.mode, m.message, m.hunks.at, m.hunks.top = choosingHunks, nil, 0, 0
 	if m.hunks.files[f.Raw] == nil {
 		m.ask(Ask{What: AskHunks, ID: m.target, Paths: f.Raw + "\x00"})
 	}
@@ -110,7 +110,7 @@ func (m *Picker) toggleHunk(raw string, h *Hunks) {
 // split cuts the hunk under the cursor; its parts are chosen as it was.
 func (m *Picker) split(h *Hunks) {
 	if len(h.Parts) == 0 || len(h.Parts[m.hunks.at].Split) < 2 {
-		m.said = Text(Plain, "this hunk cannot be split")
+		m.message = Text(Plain, "this hunk cannot be split")
 		return
 	}
 	was := h.Parts[m.hunks.at]
@@ -125,7 +125,7 @@ func (m *Picker) split(h *Hunks) {
 
 // hunkKey is a key while the hunks of a file are chosen.
 func (m *Picker) hunkKey(k string) {
-	m.said = nil
+	m.message = nil
 	f, ok := m.chosenFile()
 	h := m.hunks.files[f.Raw]
 	switch {
@@ -289,7 +289,7 @@ func (m *Picker) partIDs() string {
 func (m *Picker) planChosen() {
 	paths, ids := m.chosen(), m.partIDs()
 	if paths == "" && ids == "" {
-		m.said = Text(Plain, "space chooses")
+		m.message = Text(Plain, "space chooses")
 		return
 	}
 	m.begin(Restore, Code, m.target, paths, ids)

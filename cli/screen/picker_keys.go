@@ -62,7 +62,7 @@ func (m *Picker) browseKey(k string) Action {
 			return Quit
 		}
 	case "/":
-		m.mode, m.field, m.focus, m.said = filtering, []rune(m.filter), listPane, nil
+		m.mode, m.field, m.focus, m.message = filtering, []rune(m.filter), listPane, nil
 	case "?":
 		m.mode, m.planAt = helping, 0
 	case "o":
@@ -87,7 +87,7 @@ func (m *Picker) browseKey(k string) Action {
 		m.toPrompt(-1)
 	case "s":
 		m.scope = (m.scope + 1) % scopes
-		m.said = nil
+		m.message = nil
 		m.ask(Ask{What: AskRows, Scope: m.scope, ID: r.ID})
 	case "d":
 		m.now = !m.now
@@ -101,9 +101,9 @@ func (m *Picker) browseKey(k string) Action {
 	case " ", "enter", "b", "c", "t", "f", "v", "p", "n", "a":
 		switch {
 		case ok && r.Is == IsNow:
-			m.said = Text(Plain, "that is the state that the files are in")
+			m.message = Text(Plain, "that is the state that the files are in")
 		case ok && r.Is == IsOperation:
-			m.said = Text(Plain, "that is an operation; u takes the newest back")
+			m.message = Text(Plain, "that is an operation; u takes the newest back")
 		case ok:
 			m.rowKey(k, r)
 		}
@@ -134,7 +134,7 @@ func (m *Picker) rowKey(k string, r Row) {
 	case "p":
 		m.ask(Ask{What: AskPin, ID: r.ID})
 	case "n":
-		m.mode, m.target, m.field, m.said = naming, r.ID, []rune(r.Name), nil
+		m.mode, m.target, m.field, m.message = naming, r.ID, []rune(r.Name), nil
 	}
 }
 
@@ -150,7 +150,7 @@ func (m *Picker) mark(id string) {
 	}
 	m.moved()
 	if len(m.marks) == 1 {
-		m.said = Text(Plain, "space on another one compares the two")
+		m.message = Text(Plain, "space on another one compares the two")
 	}
 }
 
@@ -215,7 +215,7 @@ func (m *Picker) turn(by int) {
 	all := []pane{listPane, filesPane, diffPane, talkPane}
 	i := slices.Index(all, m.focus)
 	m.focus = all[(i+by+len(all))%len(all)]
-	m.said = nil
+	m.message = nil
 }
 
 // toPrompt goes to the next row, in a direction, at which a turn begins.
@@ -299,13 +299,13 @@ func (m *Picker) planKey(k string) {
 	switch k {
 	case "y", "Y":
 		if m.plan != nil && m.plan.Question != "" {
-			m.mode, m.said = working, nil
+			m.mode, m.message = working, nil
 			do := m.asked(AskDo)
 			do.Plan = m.plan.Token
 			m.ask(do)
 		}
 	case "n", "N", "q", "esc":
-		m.mode, m.said = browsing, nil
+		m.mode, m.message = browsing, nil
 	case "b", "c", "t":
 		h := map[string]Half{"b": Both, "c": Code, "t": Conversation}[k]
 		if m.verb == Restore && m.paths+m.parts == "" && h != m.half {
@@ -331,13 +331,13 @@ func (m *Picker) planKey(k string) {
 func (m *Picker) chooseKey(k string) {
 	switch k {
 	case "q", "esc", "n":
-		m.mode, m.said = browsing, nil
+		m.mode, m.message = browsing, nil
 		return
 	}
 	if m.plan == nil || len(m.plan.Files) == 0 {
 		return
 	}
-	m.said = nil
+	m.message = nil
 	files := m.plan.Files
 	m.planAt = max(min(m.planAt, len(files)-1), 0)
 	switch k {

@@ -11,7 +11,7 @@ func (m *Picker) beginSearch() {
 	if text == "" {
 		return
 	}
-	m.mode, m.query, m.found, m.said, m.planAt = searching, text, nil, nil, 0
+	m.mode, m.query, m.found, m.message, m.planAt = searching, text, nil, nil, 0
 	m.ask(Ask{What: AskSearch, Text: text})
 }
 
@@ -27,7 +27,7 @@ func (m *Picker) takeFound(a Answer) {
 // foundKey is a key while lines that were found are shown.
 func (m *Picker) foundKey(k string) {
 	if k == "esc" || k == "q" {
-		m.mode, m.said = browsing, nil
+		m.mode, m.message = browsing, nil
 		return
 	}
 	if m.found == nil || len(m.found.Lines) == 0 {
@@ -73,7 +73,7 @@ func (m *Picker) reach(last bool) {
 		m.showFile()
 	} else if last {
 		m.goal, m.seek = "", ""
-		m.said = Text(Plain, "that checkpoint is not in the timeline")
+		m.message = Text(Plain, "that checkpoint is not in the timeline")
 	}
 }
 

@@ -243,7 +243,7 @@ func TestPlanFirst(t *testing.T) {
 		t.Fatalf("y asks %+v", do)
 	}
 	// The tree moved: the new plan is shown, and asks again.
-	m.take(Answer{Ask: do[0], Plan: &Plan{Token: 8, Question: "restore to 2 now?"}, Said: "the files changed"})
+	m.take(Answer{Ask: do[0], Plan: &Plan{Token: 8, Question: "restore to 2 now?"}, Summary: "the files changed"})
 	if v := strings.Join(m.view(), "\n"); m.mode != planning || !strings.Contains(v, "the files changed") {
 		t.Fatalf("after the tree moved:\n%s", v)
 	}
@@ -252,7 +252,7 @@ func TestPlanFirst(t *testing.T) {
 	if len(do) != 1 || do[0].Plan != 8 {
 		t.Fatalf("y asks %+v", do)
 	}
-	m.take(Answer{Ask: do[0], Said: "Restored."})
+	m.take(Answer{Ask: do[0], Summary: "Restored."})
 	if m.mode != browsing || m.foot().String() != "Restored." {
 		t.Errorf("done: mode %v, %q", m.mode, m.foot())
 	}
@@ -359,7 +359,7 @@ func TestPickerAlwaysFits(t *testing.T) {
 			}
 			if rapid.Bool().Draw(t, "answer") {
 				answer(m, func(a Ask) Answer {
-					return Answer{Hunks: rapid.SampledFrom([]*Hunks{nil, {}, hunked()}).Draw(t, "hunks"), Rows: rows, Log: []Line{Text(Plain, "x")}, Said: "said",
+					return Answer{Hunks: rapid.SampledFrom([]*Hunks{nil, {}, hunked()}).Draw(t, "hunks"), Rows: rows, Log: []Line{Text(Plain, "x")}, Summary: "said",
 						Plan: rapid.SampledFrom([]*Plan{nil, {}, {Question: "?", Files: look.Files, Facts: look.Talk}}).Draw(t, "plan"),
 						Err:  rapid.SampledFrom([]string{"", "", "it failed"}).Draw(t, "err")}
 				})
@@ -532,9 +532,9 @@ func TestPageAtARow(t *testing.T) {
 		if !slices.Contains(m.asks, Ask{What: AskPage, ID: want}) {
 			t.Errorf("row %d asks %+v, not for the page at %q", i, m.asks, want)
 		}
-		m.take(Answer{Ask: Ask{What: AskPage, ID: want}, Said: "it opens"})
-		if len(m.said) == 0 || m.said[0].Text != "it opens" {
-			t.Errorf("row %d: %v", i, m.said)
+		m.take(Answer{Ask: Ask{What: AskPage, ID: want}, Summary: "it opens"})
+		if len(m.message) == 0 || m.message[0].Text != "it opens" {
+			t.Errorf("row %d: %v", i, m.message)
 		}
 		m.key("j")
 	}

@@ -99,10 +99,10 @@ func (m *Picker) foot() Line {
 		return Text(Yellow, "working… ctrl-c stops it and changes nothing")
 	case m.mode == planning && m.plan == nil:
 		return Text(Dim, "looking at the files…")
-	case m.mode == planning && m.said != nil:
-		return append(m.said[:len(m.said):len(m.said)], Span{"  y does it, n leaves", Bold})
-	case m.said != nil:
-		return m.said
+	case m.mode == planning && m.message != nil:
+		return append(m.message[:len(m.message):len(m.message)], Span{"  y does it, n leaves", Bold})
+	case m.message != nil:
+		return m.message
 	case m.mode == planning:
 		return m.planFoot()
 	case m.mode == choosing && m.w < 60:

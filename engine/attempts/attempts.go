@@ -66,7 +66,7 @@ func Newest(ctx context.Context, p *project.Project) (*Fork, error) {
 			if best != nil && r.lastPrompt(k) < last(best).Seq {
 				break // nothing in it is newer
 			}
-			if err := r.said(k); err != nil {
+			if err := r.joinPrompts(k); err != nil {
 				return nil, err
 			}
 			best = r.newest()
@@ -88,7 +88,7 @@ func Of(ctx context.Context, p *project.Project, c manifest.Checkpoint) (*Fork, 
 		}
 		for _, k := range r.sessions(0) {
 			if r.l.related(k.id, prompt.Session) || k.id == prompt.Session {
-				if err := r.said(k); err != nil {
+				if err := r.joinPrompts(k); err != nil {
 					return nil, err
 				}
 			}
@@ -141,7 +141,7 @@ func (r *reading) part(op *manifest.Operation, c *manifest.Checkpoint) bool {
 }
 
 // said joins the prompts of a session with those that have the same messages before them.
-func (r *reading) said(k sessionKey) error {
+func (r *reading) joinPrompts(k sessionKey) error {
 	var own []manifest.Checkpoint
 	for _, c := range r.l.prompts {
 		if sessionOf(c) == k {

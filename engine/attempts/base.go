@@ -22,7 +22,7 @@ type Base struct {
 func BaseOf(ctx context.Context, p *project.Project, x, y *manifest.Checkpoint) (base *Base, err error) {
 	_, err = with(ctx, p, func(r *reading) (*Fork, error) {
 		for _, k := range r.sessions(maxTranscripts) {
-			if err := r.said(k); err != nil {
+			if err := r.joinPrompts(k); err != nil {
 				return nil, err
 			}
 		}

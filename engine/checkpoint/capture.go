@@ -54,7 +54,7 @@ type Captured struct {
 	overridden map[string]bool
 	taken      *window.Taken
 	after      uint64                 // the newest record of the log when the look at the tree began
-	said       *conversation.Captured // nil: not captured yet
+	captured   *conversation.Captured // nil: not captured yet
 	unread     []problem.Problem      // what of the conversation could not be captured
 	instead    []problem.Problem      // see Saved.Instead
 }
@@ -97,7 +97,7 @@ func CaptureTree(ctx context.Context, p *project.Project, o CaptureOptions) (*Ca
 	}
 	switch old := o.overtaken; {
 	case old != nil:
-		c.Tx, c.said, c.unread = old.Tx, old.said, old.unread
+		c.Tx, c.captured, c.unread = old.Tx, old.captured, old.unread
 		c.Problems = append(c.Problems, c.unread...)
 	case o.Look:
 		c.Tx = commit.Look(p)

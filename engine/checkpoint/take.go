@@ -170,11 +170,11 @@ func (c *Captured) commit(ctx context.Context, o TakeOptions, again bool) (*Save
 		}
 		due := parent == nil || o.OnlyIfChanged && (parent.Root != c.Root() || gitstate.Differ(c.Tx, parent.Git, c.Git())) || o.Own && (parent.Session != o.By.Session || parent.Agent != o.By.Agent)
 		if !due && o.OnlyIfSaid {
-			said, err := c.conversation(ctx, o.By)
+			captured, err := c.conversation(ctx, o.By)
 			if err != nil {
 				return nil, err
 			}
-			due = said.Said
+			due = captured.HasMessages
 		}
 		if !due {
 			if with := o.with(parent.ID); len(with) > 0 {
@@ -183,7 +183,7 @@ func (c *Captured) commit(ctx context.Context, o TakeOptions, again bool) (*Save
 			return &Saved{Checkpoint: *parent, Unchanged: true, Skipped: true, Partial: problem.FailedOf(c.Problems)}, err
 		}
 	}
-	said, err := c.conversation(ctx, o.By)
+	captured, err := c.conversation(ctx, o.By)
 	if err != nil {
 		return nil, err
 	}
@@ -191,8 +191,8 @@ func (c *Captured) commit(ctx context.Context, o TakeOptions, again bool) (*Save
 	if err != nil {
 		return nil, err
 	}
-	r.Transcript = said.At
-	r.PromptID, r.Prompt = conversation.PromptOf(said.Held, o.By, r.Kind, account.LoadSession(p.Env, o.By.Agent, o.By.Session).PromptID)
+	r.Transcript = captured.At
+	r.PromptID, r.Prompt = conversation.PromptOf(captured.Held, o.By, r.Kind, account.LoadSession(p.Env, o.By.Agent, o.By.Session).PromptID)
 	if !o.Since.IsZero() {
 		r.Time = o.Since.UTC()
 	}
@@ -233,7 +233,7 @@ func (c *Captured) commit(ctx context.Context, o TakeOptions, again bool) (*Save
 		Partial:    problem.FailedOf(c.Problems),
 		TooLarge:   problem.TooLargeOf(c.Problems),
 		Instead:    c.instead,
-		Held:       said.Held,
+		Held:       captured.Held,
 	}
 	if parent != nil {
 		saved.Before, saved.Safety = parent.Seq, parent.Kind == manifest.Safety
@@ -263,15 +263,15 @@ func (o *TakeOptions) with(id manifest.CheckpointID) (records []manifest.Record)
 
 // conversation captures the trigger's conversation with the tree, once.
 func (c *Captured) conversation(ctx context.Context, t conversation.Trigger) (*conversation.Captured, error) {
-	if c.said != nil {
-		return c.said, nil
+	if c.captured != nil {
+		return c.captured, nil
 	}
-	said, problems, err := conversation.Capture(ctx, c.p, c.Tx, c.generation, t)
+	captured, problems, err := conversation.Capture(ctx, c.p, c.Tx, c.generation, t)
 	if err == nil {
-		c.said, c.unread = said, problems
+		c.captured, c.unread = captured, problems
 		c.Problems = append(c.Problems, problems...)
 	}
-	return said, err
+	return captured, err
 }
 
 // Record makes the checkpoint record of a capture, but for its relation to the

@@ -40,9 +40,9 @@ func PromptOf(h *account.HeldConversation, by Trigger, kind manifest.CheckpointK
 // Captured is the end of a conversation, and the cursor from which its next capture
 // continues. Both are nil where the agent's conversations are not understood.
 type Captured struct {
-	At   *manifest.Transcript
-	Held *account.HeldConversation
-	Said bool // messages came since the capture before
+	At          *manifest.Transcript
+	Held        *account.HeldConversation
+	HasMessages bool // messages came since the capture before
 }
 
 // Capture puts into tx what the trigger's conversation gained since it was
@@ -96,7 +96,7 @@ func Capture(ctx context.Context, p *project.Project, tx *commit.Tx, generation 
 	}
 	now := &account.HeldConversation{Store: p.ID.String(), Generation: generation, Content: got.Content, Seen: offset, Leaf: got.Leaf, PromptID: got.PromptID, Prompt: got.Prompt,
 		Untold: untold && t.Prompt == "" && t.PromptID == ""}
-	return &Captured{Held: now, Said: got.Said, At: &manifest.Transcript{
+	return &Captured{Held: now, HasMessages: got.HasMessages, At: &manifest.Transcript{
 		Session: t.Session, Agent: t.Agent, Path: t.Transcript,
 		Offset: uint64(offset), EventID: got.Leaf, Content: got.Content,
 	}}, problems, nil

@@ -147,11 +147,11 @@ func (v *copies) promptCut(x *transcript.Index, c manifest.Checkpoint) (string, 
 		return "", err
 	}
 	seen, _ := x.Number(c.Transcript.EventID)
-	said, err := x.Prompts(c.Transcript.EventID)
+	prompts, err := x.Prompts(c.Transcript.EventID)
 	if err != nil {
-		said = nil // another copy than the hook saw
+		prompts = nil // another copy than the hook saw
 	}
-	for _, i := range said {
+	for _, i := range prompts {
 		if c.PromptID == "" || x.Lines[i].PromptID != c.PromptID {
 			continue
 		}
@@ -169,7 +169,7 @@ func (v *copies) promptCut(x *transcript.Index, c manifest.Checkpoint) (string, 
 		}
 	}
 	if j, ok := m.line[c.Seq]; ok {
-		return x.Before(x.Lines[m.said[j]].ID)
+		return x.Before(x.Lines[m.prompts[j]].ID)
 	}
 	return "", &transcript.NoEventError{Kind: "prompt", ID: c.PromptID}
 }

@@ -223,8 +223,8 @@ func (r *mover) forkTitle(at *cutPoint) string {
 	if r.Target.Kind == manifest.Prompt {
 		return before(r.Target.Prompt)
 	}
-	if said, err := x.Prompts(at.leaf); err == nil && len(said) > 0 {
-		return x.Lines[said[0]].Label()
+	if prompts, err := x.Prompts(at.leaf); err == nil && len(prompts) > 0 {
+		return x.Lines[prompts[0]].Label()
 	}
 	return ""
 }

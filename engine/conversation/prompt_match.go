@@ -19,11 +19,11 @@ import (
 //  3. how many prompts get a checkpoint, and then the clock: the file can lag behind by more than a prompt, and the
 //     checkpoint can be late. The lines can have the time of another clock, so that this comes last.
 type matched struct {
-	x    *transcript.Index
-	said []int          // the prompts by the numbers of their lines, in the file's order; one that was sent again is the one before
-	of   map[int]int    // by a prompt's line: its place in said
-	at   []takenAt      // by the place in said; nil: none
-	line map[uint64]int // by a checkpoint's sequence number: the place in said
+	x       *transcript.Index
+	prompts []int          // the prompts by the numbers of their lines, in the file's order; one that was sent again is the one before
+	of      map[int]int    // by a prompt's line: its place in said
+	at      []takenAt      // by the place in said; nil: none
+	line    map[uint64]int // by a checkpoint's sequence number: the place in said
 }
 
 // takenAt are the checkpoints that were taken at one prompt, the oldest first: that has the state before the turn.
@@ -40,13 +40,13 @@ func matchPrompts(db *manifest.DB, x *transcript.Index, file, session string, ow
 	m := &matched{x: x, of: map[int]int{}, line: map[uint64]int{}}
 	for i := range x.Lines {
 		if l := &x.Lines[i]; l.Prompt && !l.Side {
-			if k := len(m.said) - 1; k < 0 || !sentAgain(x, m.said[k], i) {
-				m.said = append(m.said, i)
+			if k := len(m.prompts) - 1; k < 0 || !sentAgain(x, m.prompts[k], i) {
+				m.prompts = append(m.prompts, i)
 			}
-			m.of[i] = len(m.said) - 1
+			m.of[i] = len(m.prompts) - 1
 		}
 	}
-	m.at = make([]takenAt, len(m.said))
+	m.at = make([]takenAt, len(m.prompts))
 	all, err := takenAtPrompts(db, string(x.Agent), session, before)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (m *matched) asking(taken takenAt, file string, own bool) *asking {
 	c := &taken[0]
 	a := &asking{taken: taken, own: own, time: PromptTime(c), held: held(m.x, c, own && sameFile(c, file)), next: -1}
 	if a.held >= 0 {
-		a.next, _ = slices.BinarySearch(m.said, a.held)
+		a.next, _ = slices.BinarySearch(m.prompts, a.held)
 	}
 	return a
 }
@@ -162,7 +162,7 @@ func (m *matched) byID(a *asking) bool {
 		return false
 	}
 	best, most := -1, worth{}
-	for j, i := range m.said {
+	for j, i := range m.prompts {
 		if m.x.Lines[i].PromptID == id {
 			if w, _ := m.worth(a, j); best < 0 || w.compare(&most) >= 0 {
 				best, most = j, w
@@ -196,18 +196,18 @@ func (w *worth) compare(o *worth) int {
 
 // worth is what speaks for a checkpoint's being that of the j-th prompt; ok is false where it cannot be.
 func (m *matched) worth(a *asking, j int) (w worth, ok bool) {
-	c, l := &a.taken[0], &m.x.Lines[m.said[j]]
+	c, l := &a.taken[0], &m.x.Lines[m.prompts[j]]
 	if a.own && c.PromptID != "" && l.PromptID != "" && c.PromptID != l.PromptID {
 		return w, false
 	}
 	same := func(j int) bool {
-		text := m.x.Lines[m.said[j]].Text
+		text := m.x.Lines[m.prompts[j]].Text
 		return strings.TrimSpace(text) != "" && transcript.SameText(c.Prompt, text)
 	}
 	w.count = 1
 	if a.next >= 0 && (j == a.next || j == a.next-1) {
-		written := a.next > 0 && same(a.next-1) && !answered(m.x.Lines[m.said[a.next-1]:a.held])
-		follows := a.next < len(m.said) && same(a.next)
+		written := a.next > 0 && same(a.next-1) && !answered(m.x.Lines[m.prompts[a.next-1]:a.held])
+		follows := a.next < len(m.prompts) && same(a.next)
 		switch {
 		case j == a.next && follows && !written, j < a.next && written && follows:
 			w.place = 2
@@ -233,7 +233,7 @@ type chain struct {
 
 // inOrder matches the rest: of all ways that keep the order, the one that most speaks for.
 func (m *matched) inOrder(asked []*asking) {
-	best := make([]*chain, len(m.said)+1) // a Fenwick tree of the best chain up to a prompt
+	best := make([]*chain, len(m.prompts)+1) // a Fenwick tree of the best chain up to a prompt
 	better := func(k, than *chain) bool { return k != nil && (than == nil || k.compare(&than.worth) >= 0) }
 	upTo := func(j int) (k *chain) {
 		for ; j > 0; j &= j - 1 {
@@ -245,7 +245,7 @@ func (m *matched) inOrder(asked []*asking) {
 	}
 	for _, a := range asked {
 		var ends []*chain
-		for j := range m.said {
+		for j := range m.prompts {
 			w, ok := m.worth(a, j)
 			if !ok || m.at[j] != nil {
 				continue
@@ -264,7 +264,7 @@ func (m *matched) inOrder(asked []*asking) {
 			}
 		}
 	}
-	for k := upTo(len(m.said)); k != nil; k = k.before {
+	for k := upTo(len(m.prompts)); k != nil; k = k.before {
 		m.take(k.a, k.j)
 	}
 }

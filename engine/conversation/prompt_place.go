@@ -55,12 +55,12 @@ func BeforePrompt(ctx context.Context, p *project.Project, s *session.Chosen, n 
 	if err != nil {
 		return nil, err
 	}
-	have, said := len(unsaid), make([][]int, len(ends))
+	have, prompts := len(unsaid), make([][]int, len(ends))
 	for i, end := range ends {
-		if said[i], err = end.source.index.Prompts(end.leaf); err != nil {
+		if prompts[i], err = end.source.index.Prompts(end.leaf); err != nil {
 			return nil, noPlace("", err)
 		}
-		have += len(said[i])
+		have += len(prompts[i])
 	}
 	if n < 1 || n > have {
 		return nil, &transcript.FewPromptsError{Asked: n, Have: have}
@@ -77,20 +77,20 @@ func BeforePrompt(ctx context.Context, p *project.Project, s *session.Chosen, n 
 	}
 	n -= len(unsaid)
 	part := 0
-	for ; n > len(said[part]); part++ {
-		found.Prompts = append(found.Prompts, textsOf(ends[part].source.index, said[part])...)
-		n -= len(said[part])
+	for ; n > len(prompts[part]); part++ {
+		found.Prompts = append(found.Prompts, textsOf(ends[part].source.index, prompts[part])...)
+		n -= len(prompts[part])
 	}
 	end := ends[part]
 	x := end.source.index
-	line := &x.Lines[said[part][n-1]]
-	found.Prompts, found.PromptID = append(found.Prompts, textsOf(x, said[part][:n])...), cmp.Or(line.PromptID, line.ID)
+	line := &x.Lines[prompts[part][n-1]]
+	found.Prompts, found.PromptID = append(found.Prompts, textsOf(x, prompts[part][:n])...), cmp.Or(line.PromptID, line.ID)
 	if leaf, err := x.PromptBefore(end.leaf, n); err != nil {
 		found.failed = noPlace("", err)
 	} else {
 		found.at = &cutPoint{end.copies, end.source, leaf}
 	}
-	search, err := promptCheckpoint(ctx, p, s, x, end.file, said[part][n-1])
+	search, err := promptCheckpoint(ctx, p, s, x, end.file, prompts[part][n-1])
 	if err != nil {
 		return nil, err
 	}

@@ -60,13 +60,13 @@ func newestIsOfNone(ctx context.Context, p *project.Project, n int, s *session.C
 	if err != nil || newest == nil || newest.Session != "" {
 		return err
 	}
-	var said []session.Info
+	var sessions []session.Info
 	if s != nil {
-		said = append(said, s.Info)
+		sessions = append(sessions, s.Info)
 	} else {
-		said = unclear.Choices
+		sessions = unclear.Choices
 	}
-	if slices.ContainsFunc(said, func(s session.Info) bool { return s.Said.After(newest.Time) }) {
+	if slices.ContainsFunc(sessions, func(s session.Info) bool { return s.LastPrompt.After(newest.Time) }) {
 		return nil
 	}
 	return &project.NoCheckpointError{Spec: "prompt~" + strconv.Itoa(n), Reason: fmt.Sprintf(

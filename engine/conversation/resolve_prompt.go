@@ -79,7 +79,7 @@ func nthPrompt(ctx context.Context, p *project.Project, spec string, n int, s *s
 	}
 	err = p.Query(ctx, func(db *manifest.DB) error {
 		count := 0
-		var said []string
+		var prompts []string
 		for c, err := range db.Checkpoints(manifest.Query{Session: s.ID, Kinds: []manifest.CheckpointKind{manifest.Prompt}}) {
 			if err != nil {
 				return err
@@ -97,9 +97,9 @@ func nthPrompt(ctx context.Context, p *project.Project, spec string, n int, s *s
 				if count++; count > n {
 					return nil
 				}
-				said = append(said, c.Prompt)
+				prompts = append(prompts, c.Prompt)
 			}
-			found = project.Listed{Checkpoint: c, N: db.Position(c.Seq), Prompts: said}
+			found = project.Listed{Checkpoint: c, N: db.Position(c.Seq), Prompts: prompts}
 		}
 		if count == n {
 			return nil

@@ -129,7 +129,7 @@ func searchSession(ctx context.Context, p *project.Project, checkpoints []manife
 			f.Checkpoints = append(f.Checkpoints, id)
 		}
 		for k := len(checkpoints) - 1; k >= 0; k-- {
-			if b.At[k].Branch == at.branch && b.At[k].Said > at.at {
+			if b.At[k].Branch == at.branch && b.At[k].Messages > at.at {
 				f.Checkpoints = append(f.Checkpoints, checkpoints[k].ID)
 				f.Checkpoints = append(f.Checkpoints, promptOf(checkpoints[k+1:])...) // of agents that give prompts no ids
 				break
@@ -142,13 +142,13 @@ func searchSession(ctx context.Context, p *project.Project, checkpoints []manife
 // searchSince looks through what the agent wrote behind a session's newest checkpoint.
 func searchSince(ctx context.Context, p *project.Project, checkpoints []manifest.Checkpoint, line func(string) (string, bool)) ([]Found, error) {
 	newest := checkpoints[0]
-	said, _, err := TalkSince(ctx, p, newest, TalkOptions{})
+	recent, _, err := TalkSince(ctx, p, newest, TalkOptions{})
 	if err != nil && !errors.As(err, new(*account.DamagedStoreError)) {
 		return nil, err
 	}
 	belongs := append([]manifest.CheckpointID{newest.ID}, promptOf(checkpoints)...)
 	var found []Found
-	for _, m := range said {
+	for _, m := range recent {
 		if f, ok := findIn(m, line); ok {
 			f.Since, f.Checkpoints = true, belongs
 			found = append(found, f)
@@ -170,9 +170,9 @@ func promptOf(checkpoints []manifest.Checkpoint) []manifest.CheckpointID {
 // findIn gives the first text of a message that line finds.
 func findIn(m Message, line func(string) (string, bool)) (Found, bool) {
 	for _, part := range m.Parts {
-		if said, ok := line(part.Text); ok {
+		if found, ok := line(part.Text); ok {
 			m.Parts, part.Text = nil, ""
-			return Found{Message: m, Part: part, Line: said}, true
+			return Found{Message: m, Part: part, Line: found}, true
 		}
 	}
 	return Found{}, false

@@ -23,8 +23,8 @@ type Branches struct {
 
 // BranchPlace is where a checkpoint's conversation ends.
 type BranchPlace struct {
-	Branch int // of Lists; -1: the checkpoint has no conversation
-	Said   int // messages of the branch up to then
+	Branch   int // of Lists; -1: the checkpoint has no conversation
+	Messages int // messages of the branch up to then
 }
 
 // maxSources bounds how many transcripts are read for the checkpoints of a session: the newest has the
@@ -134,7 +134,7 @@ func (s *talkSource) read(ctx context.Context, p *project.Project, numbered *int
 	}
 	defer r.Close()
 	in := newMessageReader(s.x.Agent, cancellable{ctx, r})
-	said := make([]int, len(s.x.Lines)) // numbers of messages, from 1
+	number := make([]int, len(s.x.Lines)) // numbers of messages, from 1
 	for i := range s.x.Lines {
 		if !wanted[i] {
 			continue
@@ -154,15 +154,15 @@ func (s *talkSource) read(ctx context.Context, p *project.Project, numbered *int
 			return err
 		}
 		*numbered++
-		said[i] = *numbered
+		number[i] = *numbered
 	}
 	first := len(s.out.Lists)
 	spoken := make([][]int, len(s.tips)) // lines of each branch that say something
 	for i, lines := range s.tips {
 		list := make([]int, 0, len(lines))
 		for _, l := range lines {
-			if said[l] > 0 {
-				list, spoken[i] = append(list, said[l]-1), append(spoken[i], l)
+			if number[l] > 0 {
+				list, spoken[i] = append(list, number[l]-1), append(spoken[i], l)
 			}
 		}
 		s.out.Lists = append(s.out.Lists, list)

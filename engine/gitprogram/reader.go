@@ -16,12 +16,12 @@ import (
 
 // Reader reads a repository's objects by one git cat-file. One goroutine at a time uses it.
 type Reader struct {
-	ctx  context.Context
-	cmd  *exec.Cmd
-	said *bytes.Buffer
-	in   io.WriteCloser
-	out  *bufio.Reader
-	left int64 // bytes of the object before that were not read
+	ctx    context.Context
+	cmd    *exec.Cmd
+	stderr *bytes.Buffer
+	in     io.WriteCloser
+	out    *bufio.Reader
+	left   int64 // bytes of the object before that were not read
 }
 
 // Open begins to read the repository that dir is, or is in. Errors: *MissingError, *FailedError.
@@ -35,8 +35,8 @@ func Open(ctx context.Context, dir string) (*Reader, error) {
 
 // Read is Open with a command of the caller's, which is git cat-file --batch and was not started.
 func Read(ctx context.Context, cmd *exec.Cmd) (*Reader, error) {
-	r := &Reader{ctx: ctx, cmd: cmd, said: &bytes.Buffer{}}
-	cmd.Stderr = r.said
+	r := &Reader{ctx: ctx, cmd: cmd, stderr: &bytes.Buffer{}}
+	cmd.Stderr = r.stderr
 	var err error
 	if r.in, err = r.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func Read(ctx context.Context, cmd *exec.Cmd) (*Reader, error) {
 		return nil, err
 	}
 	r.out = bufio.NewReaderSize(out, 256<<10)
-	return r, failed(ctx, r.cmd, r.said, r.cmd.Start())
+	return r, failed(ctx, r.cmd, r.stderr, r.cmd.Start())
 }
 
 // Close ends the reading.
@@ -92,7 +92,7 @@ func (r *Reader) failed(err error) error {
 	if r.ctx.Err() != nil {
 		return r.ctx.Err()
 	}
-	return &FailedError{Command: "git cat-file", Text: strings.TrimSpace(r.said.String()), Err: err}
+	return &FailedError{Command: "git cat-file", Text: strings.TrimSpace(r.stderr.String()), Err: err}
 }
 
 // counted takes what is read off what is left of the object.

@@ -32,7 +32,7 @@ func (r Repository) Output(ctx context.Context, input []byte, args ...string) ([
 	for _, s := range harmless {
 		all = append(all, "-c", s)
 	}
-	cmd, said, err := command(ctx, "", append(all, args...)...)
+	cmd, stderr, err := command(ctx, "", append(all, args...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (r Repository) Output(ctx context.Context, input []byte, args ...string) ([
 	if errors.As(err, &missing) {
 		return nil, &MissingError{}
 	}
-	if err = failed(ctx, cmd, said, err); err != nil {
+	if err = failed(ctx, cmd, stderr, err); err != nil {
 		if f := (*FailedError)(nil); errors.As(err, &f) {
 			f.Command = "git " + args[0]
 		}

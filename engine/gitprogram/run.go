@@ -48,12 +48,12 @@ func command(ctx context.Context, dir string, args ...string) (*exec.Cmd, *bytes
 		}
 	}
 	cmd.Env = append(cmd.Env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1")
-	said := &bytes.Buffer{}
-	cmd.Stderr = said
-	return cmd, said, nil
+	stderr := &bytes.Buffer{}
+	cmd.Stderr = stderr
+	return cmd, stderr, nil
 }
 
-func failed(ctx context.Context, cmd *exec.Cmd, said *bytes.Buffer, err error) error {
+func failed(ctx context.Context, cmd *exec.Cmd, stderr *bytes.Buffer, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -67,13 +67,13 @@ func failed(ctx context.Context, cmd *exec.Cmd, said *bytes.Buffer, err error) e
 			break
 		}
 	}
-	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
 	return &FailedError{Command: name, Text: strings.TrimPrefix(lines[len(lines)-1], "fatal: "), Err: err}
 }
 
 // Output runs git in a directory ("": in none) and gives what it prints. Errors: *MissingError, *FailedError.
 func Output(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	cmd, said, err := command(ctx, dir, args...)
+	cmd, stderr, err := command(ctx, dir, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -82,5 +82,5 @@ func Output(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	if errors.As(err, &missing) {
 		return nil, &MissingError{}
 	}
-	return out, failed(ctx, cmd, said, err)
+	return out, failed(ctx, cmd, stderr, err)
 }

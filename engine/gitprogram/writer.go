@@ -16,12 +16,12 @@ import (
 // Writer makes a repository by git fast-import. Marks are numbers, from 1, that stand for what was
 // written; each call gives the one of what it wrote.
 type Writer struct {
-	ctx  context.Context
-	cmd  *exec.Cmd
-	said *bytes.Buffer
-	pipe io.WriteCloser
-	out  *bufio.Writer
-	mark int
+	ctx    context.Context
+	cmd    *exec.Cmd
+	stderr *bytes.Buffer
+	pipe   io.WriteCloser
+	out    *bufio.Writer
+	mark   int
 }
 
 // Create makes a bare repository in dir, which is there and empty, with HEAD at a branch. Errors:
@@ -36,14 +36,14 @@ func Create(ctx context.Context, dir, branch string) (*Writer, error) {
 	w := &Writer{ctx: ctx}
 	var err error
 	// The fastest compression: that is what a first export waits for.
-	if w.cmd, w.said, err = command(ctx, dir, "-c", "core.compression=1", "fast-import", "--quiet", "--done"); err != nil {
+	if w.cmd, w.stderr, err = command(ctx, dir, "-c", "core.compression=1", "fast-import", "--quiet", "--done"); err != nil {
 		return nil, err
 	}
 	if w.pipe, err = w.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
 	w.out = bufio.NewWriterSize(w.pipe, 256<<10)
-	return w, failed(ctx, w.cmd, w.said, w.cmd.Start())
+	return w, failed(ctx, w.cmd, w.stderr, w.cmd.Start())
 }
 
 // Blob writes a file's content of size bytes.
@@ -116,7 +116,7 @@ func (w *Writer) Close() error {
 		err = cerr
 	}
 	if werr := w.cmd.Wait(); werr != nil {
-		return failed(w.ctx, w.cmd, w.said, werr)
+		return failed(w.ctx, w.cmd, w.stderr, werr)
 	}
 	return err
 }

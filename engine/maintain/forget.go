@@ -97,10 +97,10 @@ func Forget(ctx context.Context, p *project.Project, paths []string, dryRun bool
 	if chosen.All() {
 		return nil, &project.RefusedError{What: "forgetting everything would leave empty checkpoints"}
 	}
-	return forget(ctx, p, dryRun, func(tx *commit.Tx, said *LogState) (amender, error) {
+	return forget(ctx, p, dryRun, func(tx *commit.Tx, log *LogState) (amender, error) {
 		f := &forgetter{chosen: chosen, patterns: paths, done: map[forgetKey]*forgotten{}, paths: map[string]bool{}, content: map[oid.ID]bool{}, bytes: map[oid.ID]bool{}, coverage: map[oid.ID]covered{}}
-		f.conversations = newConversations(ctx, p, tx, said, &f.seen, dryRun)
-		return f, f.look(ctx, said)
+		f.conversations = newConversations(ctx, p, tx, log, &f.seen, dryRun)
+		return f, f.look(ctx, log)
 	})
 }
 
@@ -138,8 +138,8 @@ func forget(ctx context.Context, p *project.Project, dryRun bool, begin func(*co
 		defer unlock()
 	}
 	var a amender
-	err := amend(ctx, p, func(tx *commit.Tx, said *LogState) (_ amender, err error) {
-		if a, err = begin(tx, said); err == nil {
+	err := amend(ctx, p, func(tx *commit.Tx, log *LogState) (_ amender, err error) {
+		if a, err = begin(tx, log); err == nil {
 			err = result.dropPulled(p) // before anything says that it is forgotten
 		}
 		return a, err
@@ -321,21 +321,21 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 			return err
 		}
 	}
-	said, err := ReadLog(ctx, p)
+	log, err := ReadLog(ctx, p)
 	if err != nil {
 		return err
 	}
 	tx := start(p)
 	defer func() { _ = tx.Discard() }() // what it leaves is swept
-	a, err := begin(tx, said)
+	a, err := begin(tx, log)
 	if err != nil {
 		return err
 	}
 	record := manifest.Amend{Time: p.Env.Time().UTC()}
 	count := p.Counting("forget", "checkpoint")
-	for i, c := range said.Checkpoints {
+	for i, c := range log.Checkpoints {
 		if count != nil {
-			count(i, len(said.Checkpoints))
+			count(i, len(log.Checkpoints))
 		}
 		was := c
 		changed, err := a.checkpoint(ctx, &c)
@@ -351,9 +351,9 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 		}
 	}
 	if count != nil {
-		count(len(said.Checkpoints), len(said.Checkpoints))
+		count(len(log.Checkpoints), len(log.Checkpoints))
 	}
-	newest, older := said.undoable(nil)
+	newest, older := log.undoable(nil)
 	for i, o := range slices.Concat(newest, older) {
 		changed, err := a.operation(ctx, &o)
 		if i >= len(newest) && project.IsDamage(err) {
@@ -366,16 +366,16 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 			record.Records = append(record.Records, manifest.Sequenced{Seq: o.Seq, Record: manifest.Record{Operation: &o}})
 		}
 	}
-	for _, t := range said.Touches {
+	for _, t := range log.Touches {
 		if a.touch(&t) {
 			record.Records = append(record.Records, manifest.Sequenced{Seq: t.Seq, Record: manifest.Record{Touch: &manifest.Touch{}}})
 		}
 	}
-	if err := a.finish(ctx, said, result); err != nil || result.DryRun {
+	if err := a.finish(ctx, log, result); err != nil || result.DryRun {
 		return err
 	}
 	if len(record.Records) > 0 {
-		if err := p.NoteForgetting(project.ForgettingNote{Since: record.Time, Log: said.last}); err != nil {
+		if err := p.NoteForgetting(project.ForgettingNote{Since: record.Time, Log: log.last}); err != nil {
 			return err
 		}
 		_, err := tx.Commit(ctx, func() ([]manifest.Record, error) {

@@ -20,8 +20,8 @@ import (
 const maxQuestions = 1 << 20
 
 // lookInCommits finds what the commits that git has, or that are held, have at the chosen paths: no checkpoint may have had it as a file.
-func (f *forgetter) lookInCommits(ctx context.Context, said *LogState) (err error) {
-	if f.repos, err = f.repositories(said, true); err != nil || len(gitstate.HeldDirs(f.p)) == 0 {
+func (f *forgetter) lookInCommits(ctx context.Context, log *LogState) (err error) {
+	if f.repos, err = f.repositories(log, true); err != nil || len(gitstate.HeldDirs(f.p)) == 0 {
 		return err
 	}
 	chosen := map[string]bool{}

@@ -92,12 +92,12 @@ type repository struct {
 }
 
 // repositories are those of the project, that around it first. With ids, the objects are collected that their states name.
-func (f *conversations) repositories(said *LogState, ids bool) ([]*repository, error) {
+func (f *conversations) repositories(log *LogState, ids bool) ([]*repository, error) {
 	states := map[oid.ID]bool{}
-	for _, c := range said.Checkpoints {
+	for _, c := range log.Checkpoints {
 		states[c.Git] = true
 	}
-	newest, older := said.undoable(nil)
+	newest, older := log.undoable(nil)
 	for _, o := range slices.Concat(newest, older) {
 		states[o.GitBefore], states[o.GitAfter] = true, true
 	}

@@ -38,7 +38,7 @@ type forgetter struct {
 	bytes    map[oid.ID]bool // those of them that are of files' bytes
 	keys     map[string]bool // of the paths that were held, and of those that were only named
 	coverage map[oid.ID]covered
-	said     int // checkpoints that held or named something of it
+	affected int // checkpoints that held or named something of it
 
 	inCommits  []string // ids of git's objects that commits have at the chosen paths
 	committed  []string // which of the paths these are
@@ -47,12 +47,12 @@ type forgetter struct {
 
 // look finds what checkpoints and operations hold of the chosen paths, before anything is
 // rewritten: what no one holds is not forgotten, and what one holds all others say nothing of.
-func (f *forgetter) look(ctx context.Context, said *LogState) error {
+func (f *forgetter) look(ctx context.Context, log *LogState) error {
 	var roots []oid.ID
-	for _, c := range said.Checkpoints {
+	for _, c := range log.Checkpoints {
 		roots = append(roots, c.Root)
 	}
-	newest, older := said.undoable(nil)
+	newest, older := log.undoable(nil)
 	for _, o := range newest {
 		roots = append(roots, o.Before, o.After)
 	}
@@ -68,10 +68,10 @@ func (f *forgetter) look(ctx context.Context, said *LogState) error {
 			return err
 		}
 	}
-	for _, c := range said.Checkpoints {
+	for _, c := range log.Checkpoints {
 		f.named(&c)
 	}
-	for _, t := range said.Touches {
+	for _, t := range log.Touches {
 		if !f.touch(&t) {
 			continue
 		}
@@ -84,13 +84,13 @@ func (f *forgetter) look(ctx context.Context, said *LogState) error {
 			}
 		}
 	}
-	if err := f.lookInCommits(ctx, said); err != nil {
+	if err := f.lookInCommits(ctx, log); err != nil {
 		return err
 	}
-	if err := f.known(said, roots); err != nil {
+	if err := f.known(log, roots); err != nil {
 		return err
 	}
-	before, err := f.forgottenBefore(said)
+	before, err := f.forgottenBefore(log)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (f *forgetter) typedKey(pattern string) string {
 
 // known refuses (*NotHeldError) a pattern for which nothing was found, before anything is removed: of a mistyped path the
 // content would stay. What an earlier forget took out is none; nor is what was typed for it: that one may not be finished.
-func (f *forgetter) known(said *LogState, roots []oid.ID) error {
+func (f *forgetter) known(log *LogState, roots []oid.ID) error {
 	paths := append(slices.Collect(maps.Keys(f.paths)), f.committed...)
 	for _, n := range checkpoint.EveryPreimage(f.p, time.Time{}) {
 		paths = append(paths, n.Path)
@@ -133,7 +133,7 @@ func (f *forgetter) known(said *LogState, roots []oid.ID) error {
 	if err != nil || len(none) == 0 {
 		return err
 	}
-	keys, err := f.forgottenBefore(said)
+	keys, err := f.forgottenBefore(log)
 	if err != nil {
 		return err
 	}
@@ -161,9 +161,9 @@ type NotHeldError struct{ Path string }
 func (e *NotHeldError) Error() string { return fmt.Sprintf("no path %q in any checkpoint", e.Path) }
 
 // forgottenBefore is what was forgotten before, as hashes.
-func (f *forgetter) forgottenBefore(said *LogState) (map[string]bool, error) {
+func (f *forgetter) forgottenBefore(log *LogState) (map[string]bool, error) {
 	keys, read := map[string]bool{}, map[oid.ID]bool{}
-	for _, c := range said.Checkpoints {
+	for _, c := range log.Checkpoints {
 		if read[c.Coverage] {
 			continue
 		}
@@ -174,7 +174,7 @@ func (f *forgetter) forgottenBefore(said *LogState) (map[string]bool, error) {
 		}
 		maps.Copy(keys, rules.ForgottenIn(data))
 	}
-	newest, older := said.undoable(nil)
+	newest, older := log.undoable(nil)
 	for _, o := range slices.Concat(newest, older) {
 		for _, key := range strings.Fields(o.Forgotten) {
 			keys[key] = true
@@ -240,7 +240,7 @@ func (f *forgetter) wanted(context.Context) (ids []oid.ID, says func(*cas.Store,
 func (f *forgetter) marks() []manifest.Record { return nil }
 
 // finish finds where forgotten content lives on.
-func (f *forgetter) finish(ctx context.Context, said *LogState, result *Forgotten) error {
+func (f *forgetter) finish(ctx context.Context, log *LogState, result *Forgotten) error {
 	tree, err := rootfs.Open(f.p.Root())
 	if err != nil {
 		return err
@@ -253,7 +253,7 @@ func (f *forgetter) finish(ctx context.Context, said *LogState, result *Forgotte
 			result.Present = append(result.Present, path)
 		}
 	}
-	result.Checkpoints = f.said // the others only say from now on that they know nothing of it
+	result.Checkpoints = f.affected // the others only say from now on that they know nothing of it
 	slices.Sort(result.Paths)
 	slices.Sort(result.Present)
 	result.Mentions, result.Missed = f.seen.mentions, f.seen.missed
@@ -265,7 +265,7 @@ func (f *forgetter) finish(ctx context.Context, said *LogState, result *Forgotte
 	}
 	count := map[string]int{}
 	clean := map[oid.ID]bool{}
-	for _, c := range said.Checkpoints {
+	for _, c := range log.Checkpoints {
 		d := f.done[forgetKey{"", c.Root}]
 		if err := f.find(ctx, "", d.entry.ID, clean, func(path string) { count[path]++ }); err != nil {
 			return err

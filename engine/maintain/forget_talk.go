@@ -57,11 +57,11 @@ type conversations struct {
 	gitGone   int             // checkpoints that lost git's own state
 }
 
-func newConversations(ctx context.Context, p *project.Project, tx *commit.Tx, said *LogState, mark textMarker, dry bool) *conversations {
+func newConversations(ctx context.Context, p *project.Project, tx *commit.Tx, log *LogState, mark textMarker, dry bool) *conversations {
 	f := &conversations{p: p, tx: tx, dry: dry, mark: mark, outside: mark, files: map[string]bool{}, forks: map[string]bool{}, sessions: map[[2]string]bool{}, held: map[[2]string]bool{}, gitStates: map[oid.ID]bool{}}
 	f.writer = tx.Writer()
 	f.redactor = transcript.Redactor{Store: conversation.StoreIn(ctx, tx.Get, f.writer), Redact: mark.lines}
-	for _, o := range said.Operations {
+	for _, o := range log.Operations {
 		if o.Fork != "" {
 			f.files[o.Fork], f.forks[o.Fork] = true, true
 		}
@@ -72,7 +72,7 @@ func newConversations(ctx context.Context, p *project.Project, tx *commit.Tx, sa
 // checkpoint marks what a checkpoint says and holds of its conversation, and reports whether there was anything.
 func (f *conversations) checkpoint(ctx context.Context, c *manifest.Checkpoint) (changed bool, err error) {
 	for _, s := range []*string{&c.Prompt, &c.Description} {
-		changed = f.said(s) || changed
+		changed = f.redactText(s) || changed
 	}
 	git, err := f.gitState(&c.Git)
 	if err != nil {
@@ -137,8 +137,8 @@ func (f *conversations) conversesAs(ctx context.Context, of func(*manifest.Check
 	}
 }
 
-// said replaces one text of a record by the mark.
-func (f *conversations) said(s *string) bool {
+// redactText replaces one text of a record by the mark.
+func (f *conversations) redactText(s *string) bool {
 	b := []byte(*s)
 	n := f.mark.text(b, 0)
 	if n > 0 {

@@ -42,8 +42,8 @@ func ForgetText(ctx context.Context, p *project.Project, patterns []string, isRe
 		}
 		mark = append(mark, re)
 	}
-	return forget(ctx, p, dryRun, func(tx *commit.Tx, said *LogState) (amender, error) {
-		return &textForgetter{conversations: newConversations(ctx, p, tx, said, mark, dryRun), mark: mark}, nil
+	return forget(ctx, p, dryRun, func(tx *commit.Tx, log *LogState) (amender, error) {
+		return &textForgetter{conversations: newConversations(ctx, p, tx, log, mark, dryRun), mark: mark}, nil
 	})
 }
 
@@ -54,7 +54,7 @@ type textForgetter struct {
 }
 
 func (f *textForgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) (bool, error) {
-	changed := f.said(&c.ToolSummary)
+	changed := f.redactText(&c.ToolSummary)
 	if f.has(c.GitBranch) {
 		c.GitBranch, changed = "", true
 		f.places++
@@ -88,7 +88,7 @@ func (f *textForgetter) has(s string) bool { return f.mark.text([]byte(s), 0) > 
 
 // operation: what was typed is marked, too.
 func (f *textForgetter) operation(_ context.Context, o *manifest.Operation) (bool, error) {
-	typed := f.said(&o.Args)
+	typed := f.redactText(&o.Args)
 	changed, err := f.conversations.operation(o)
 	return changed || typed, err
 }
@@ -116,9 +116,9 @@ func (f *textForgetter) wanted(ctx context.Context) (ids []oid.ID, says func(*ca
 	}
 }
 
-func (f *textForgetter) finish(ctx context.Context, said *LogState, result *Forgotten) (err error) {
+func (f *textForgetter) finish(ctx context.Context, log *LogState, result *Forgotten) (err error) {
 	result.HeldAll = len(gitstate.HeldDirs(f.p)) > 0 // also a message of a commit can have it
-	if f.repos, err = f.repositories(said, false); err != nil {
+	if f.repos, err = f.repositories(log, false); err != nil {
 		return err
 	}
 	return errors.Join(f.conversations.finish(result), f.inGit(ctx, result))

@@ -43,7 +43,7 @@ func (f *forgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) (boo
 	}
 	c.Coverage = told.id
 	if len(d.paths) > 0 || told.named {
-		f.said++
+		f.affected++
 	}
 	f.silence(c)
 	if _, err := f.conversations.checkpoint(ctx, c); err != nil {

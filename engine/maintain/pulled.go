@@ -36,11 +36,11 @@ func eachPulled(ctx context.Context, p *project.Project, visit func(project.Pull
 		if err != nil {
 			continue
 		}
-		said, _ := manifest.Replay(ctx, v.Log(), 1, manifest.Skip)
+		log, _ := manifest.Replay(ctx, v.Log(), 1, manifest.Skip)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		for _, c := range said.Checkpoints() {
+		for _, c := range log.Checkpoints() {
 			if c.Seq <= l.Fork {
 				break
 			}

@@ -35,17 +35,17 @@ type ImportOptions struct {
 
 // Imported is what an import did, or would do.
 type Imported struct {
-	From     string
-	Found    int                   // checkpoints of the source
-	Known    int                   // those that were imported before
-	Added    []manifest.Checkpoint // the oldest first
-	Bindings int
-	Skipped  []ImportSkip
-	Said     int                  // of Added: with the conversation
-	Unsaid   []ImportSkip         // of Added: without the conversation that the source has
-	LeftOut  int                  // paths that no checkpoint can hold: .git, submodules, devices
-	Newest   *manifest.Checkpoint // that was taken to stay the newest; nil for none
-	DryRun   bool
+	From                string
+	Found               int                   // checkpoints of the source
+	Known               int                   // those that were imported before
+	Added               []manifest.Checkpoint // the oldest first
+	Bindings            int
+	Skipped             []ImportSkip
+	Conversations       int                  // of Added: with the conversation
+	WithoutConversation []ImportSkip         // of Added: without the conversation that the source has
+	LeftOut             int                  // paths that no checkpoint can hold: .git, submodules, devices
+	Newest              *manifest.Checkpoint // that was taken to stay the newest; nil for none
+	DryRun              bool
 }
 
 // ImportSkip is a checkpoint that could not be taken over.
@@ -53,11 +53,11 @@ type ImportSkip struct{ Name, Reason string }
 
 // importItem is one checkpoint of a source.
 type importItem struct {
-	name   string
-	names  []string            // what the checkpoint may be called: the first that fits and is free
-	record manifest.Checkpoint // as far as the source tells; with an id that the source alone makes
-	build  func(*importing) (oid.ID, error)
-	said   func(*importing) (*manifest.Transcript, error) // nil: the source has no conversation of it
+	name         string
+	names        []string            // what the checkpoint may be called: the first that fits and is free
+	record       manifest.Checkpoint // as far as the source tells; with an id that the source alone makes
+	build        func(*importing) (oid.ID, error)
+	conversation func(*importing) (*manifest.Transcript, error) // nil: the source has no conversation of it
 }
 
 // importSource is what a program has saved.
@@ -70,14 +70,14 @@ type importSource struct {
 
 // importing is one import at work.
 type importing struct {
-	ctx   context.Context
-	p     *project.Project
-	tx    *commit.Tx
-	said  *conversation.Import
-	known map[manifest.CheckpointID]manifest.Checkpoint // of the source, imported before
-	taken map[string]bool                               // names that are not free
-	rules oid.ID
-	done  *Imported
+	ctx           context.Context
+	p             *project.Project
+	tx            *commit.Tx
+	conversations *conversation.Import
+	known         map[manifest.CheckpointID]manifest.Checkpoint // of the source, imported before
+	taken         map[string]bool                               // names that are not free
+	rules         oid.ID
+	done          *Imported
 }
 
 // errSkip: one checkpoint cannot be taken over; the others can.
@@ -139,7 +139,7 @@ func Import(ctx context.Context, p *project.Project, o ImportOptions) (*Imported
 	}
 	im.tx = begin(p).KeepDirs()
 	defer im.tx.Discard()
-	im.said = conversation.NewImport(ctx, p, im.tx)
+	im.conversations = conversation.NewImport(ctx, p, im.tx)
 	if err := im.putRules(o.Older != ""); err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func Import(ctx context.Context, p *project.Project, o ImportOptions) (*Imported
 	if o.DryRun || len(im.done.Added) == 0 && len(bindings) == 0 {
 		return im.done, nil
 	}
-	if err := im.said.Flush(); err != nil {
+	if err := im.conversations.Flush(); err != nil {
 		return nil, p.Classify(err)
 	}
 	if err := im.commit(bindings); err != nil {
@@ -194,7 +194,7 @@ func (im *importing) items(items []importItem) error {
 			im.p.Progress(progress)
 		}
 		if old, ok := im.known[it.record.ID]; ok {
-			im.said.Knows(old.Transcript)
+			im.conversations.Knows(old.Transcript)
 			im.done.Known++
 		} else if err := im.item(it); err != nil {
 			return err
@@ -215,15 +215,15 @@ func (im *importing) item(it importItem) (err error) {
 	if err != nil {
 		return fmt.Errorf("import %s: %w", it.name, err)
 	}
-	if it.said != nil {
-		r.Transcript, err = it.said(im)
+	if it.conversation != nil {
+		r.Transcript, err = it.conversation(im)
 		if skip := (*errSkip)(nil); errors.As(err, &skip) {
-			im.done.Unsaid = append(im.done.Unsaid, ImportSkip{it.name, skip.reason})
+			im.done.WithoutConversation = append(im.done.WithoutConversation, ImportSkip{it.name, skip.reason})
 		} else if err != nil {
 			return fmt.Errorf("import the conversation of %s: %w", it.name, err)
 		} else {
 			r.Session, r.Agent = r.Transcript.Session, r.Transcript.Agent
-			im.done.Said++
+			im.done.Conversations++
 		}
 	}
 	r.Kind, r.Rules = inspect.ImportedKind, im.rules

@@ -97,12 +97,12 @@ func olderItem(dir, name string) (it importItem, err error) {
 	if meta.SessionID != nil {
 		r.Session = *meta.SessionID
 	}
-	var said olderSaid
-	if json.Unmarshal(meta.Transcript, &said) != nil {
-		said = olderSaid{}
+	var copied olderTranscript
+	if json.Unmarshal(meta.Transcript, &copied) != nil {
+		copied = olderTranscript{}
 	}
-	r.Agent = said.Agent
-	it.said = olderCopy(dir, meta.HasTranscript, r.Session, said)
+	r.Agent = copied.Agent
+	it.conversation = olderCopy(dir, meta.HasTranscript, r.Session, copied)
 	return it, nil
 }
 

@@ -80,8 +80,8 @@ func joined(text string, all []error) (line string, ok bool) {
 	var raw, words []string
 	for _, one := range all {
 		raw = append(raw, one.Error())
-		if said := Text(one); !slices.Contains(words, said) {
-			words = append(words, said)
+		if text := Text(one); !slices.Contains(words, text) {
+			words = append(words, text)
 		}
 	}
 	return strings.Join(words, "; "), len(all) > 1 && text == strings.Join(raw, "\n")

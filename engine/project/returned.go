@@ -90,11 +90,11 @@ func (p *Project) NoteUnswept(ctx context.Context) error {
 	if p.ReadOnly != nil || p.IsForgetting() {
 		return nil
 	}
-	said, err := manifest.Replay(ctx, p.Log(), 1, manifest.Skip)
-	if err != nil || !said.Amended() {
+	log, err := manifest.Replay(ctx, p.Log(), 1, manifest.Skip)
+	if err != nil || !log.Amended() {
 		return nil // what cannot be read is verify's to tell
 	}
-	return p.NoteForgetting(ForgettingNote{Since: p.Env.Time().UTC(), Log: said.Last(), Sweeping: true})
+	return p.NoteForgetting(ForgettingNote{Since: p.Env.Time().UTC(), Log: log.Last(), Sweeping: true})
 }
 
 // EndForgetting removes the note, from the store last: until it is gone there, the next write finishes.
@@ -132,9 +132,9 @@ func (p *Project) noteReturn(r cas.Return) error {
 	n.Beside = n.Beside || r.Beside
 	n.Empty, n.Rewritten = n.Empty || r.Empty, n.Rewritten || r.Rewritten
 	if r.Rewritten {
-		said, err := manifest.Replay(context.Background(), p.Log(), 1, manifest.Skip)
+		log, err := manifest.Replay(context.Background(), p.Log(), 1, manifest.Skip)
 		if err == nil { // else what is gone again cannot be named
-			for _, c := range said.Checkpoints() {
+			for _, c := range log.Checkpoints() {
 				n.Living = append(n.Living, c.ID.String())
 			}
 		}
@@ -226,12 +226,12 @@ func (p *Project) returnedNotice(n returnedNote) string {
 	} else {
 		text += "has been removed again"
 	}
-	said, err := manifest.Replay(context.Background(), p.Log(), 1, manifest.Skip)
+	log, err := manifest.Replay(context.Background(), p.Log(), 1, manifest.Skip)
 	if err != nil {
 		return text
 	}
 	now := map[string]bool{}
-	for _, c := range said.Checkpoints() {
+	for _, c := range log.Checkpoints() {
 		now[c.ID.String()] = true
 	}
 	var gone []string

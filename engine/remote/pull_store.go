@@ -300,12 +300,12 @@ func (e *lacksError) Unwrap() error { return &e.bad }
 func (w *pulledLog) complete(ctx context.Context) bool {
 	whole := true
 	err := w.locked(ctx, func() error {
-		said, err := manifest.Replay(ctx, w.l.Log(w.p, w.commits), 1, manifest.Skip)
+		log, err := manifest.Replay(ctx, w.l.Log(w.p, w.commits), 1, manifest.Skip)
 		if err != nil {
 			return err
 		}
 		needs := reach.Of(w.p, false)
-		for _, c := range said.Checkpoints() {
+		for _, c := range log.Checkpoints() {
 			if c.Seq <= w.l.Fork {
 				break // they are this store's own, or were
 			}
@@ -355,12 +355,12 @@ func (w *pulledLog) finish(ctx context.Context) error {
 	if w.l.End == "" { // nothing of it came
 		return os.RemoveAll(w.l.Dir)
 	}
-	said, err := manifest.Replay(ctx, w.l.Log(w.p, w.commits), 1, manifest.Skip)
+	log, err := manifest.Replay(ctx, w.l.Log(w.p, w.commits), 1, manifest.Skip)
 	if err != nil {
 		return err
 	}
 	w.l.Newer = 0
-	for _, c := range said.Checkpoints() { // the newest first
+	for _, c := range log.Checkpoints() { // the newest first
 		if w.l.Newest.Before(c.Time) {
 			w.l.Newest = c.Time
 		}

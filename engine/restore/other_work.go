@@ -18,7 +18,7 @@ import (
 type otherWork struct {
 	OtherWork
 	file  string // its transcript
-	said  []byte // the end of it
+	tail  []byte // the end of it
 	read  bool
 	paths map[string]bool
 	sure  map[string]bool // those of which no other session, and not the person, could have made anything
@@ -130,9 +130,9 @@ const maxNamedIn = 8 << 20
 func (w *otherWork) names(file string) bool {
 	if !w.read {
 		w.read = true
-		w.said = tailOf(w.file)
+		w.tail = tailOf(w.file)
 	}
-	return bytes.Contains(w.said, []byte(path.Base(file)))
+	return bytes.Contains(w.tail, []byte(path.Base(file)))
 }
 
 // tailOf reads the end of a regular file; nothing where it cannot be read.

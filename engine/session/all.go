@@ -16,21 +16,21 @@ import (
 
 // Info is what is known of an agent's session in the project.
 type Info struct {
-	Agent, ID string
-	Path      string // of the transcript, also if it is gone
-	OnDisk    bool   // the transcript is there
-	Size      int64  // of the transcript in bytes, 0 if it is gone
-	Dir       string // working directory, "" if unknown
-	Title     string
-	First     string // label of its first own prompt near the transcript's beginning
-	Own       bool   // First is its own, not that of the session that it came from
-	Last      string // label of the newest prompt that is known
-	Source    string // how it began, as the agent reported it: startup, resume, clear, compact, fork
-	Parent    string // session that it came from, "" for none
-	Ancestors []string
-	Forks     []string // sessions that came from it
-	Seen      time.Time
-	Said      time.Time // its newest own prompt; zero where none is known
+	Agent, ID  string
+	Path       string // of the transcript, also if it is gone
+	OnDisk     bool   // the transcript is there
+	Size       int64  // of the transcript in bytes, 0 if it is gone
+	Dir        string // working directory, "" if unknown
+	Title      string
+	First      string // label of its first own prompt near the transcript's beginning
+	Own        bool   // First is its own, not that of the session that it came from
+	Last       string // label of the newest prompt that is known
+	Source     string // how it began, as the agent reported it: startup, resume, clear, compact, fork
+	Parent     string // session that it came from, "" for none
+	Ancestors  []string
+	Forks      []string // sessions that came from it
+	Seen       time.Time
+	LastPrompt time.Time // its newest own prompt; zero where none is known
 	// Checkpoints of the session itself, newest first.
 	Checkpoints []project.Listed
 
@@ -174,11 +174,11 @@ func (s *Info) describe(d transcript.Session) {
 	if n := len(d.Prompts); n > 0 {
 		s.early = d.Prompts[n-1].Text
 	}
-	for _, said := range d.Prompts {
-		if s.First == "" || !said.Copy {
-			s.First = said.Text
+	for _, prompt := range d.Prompts {
+		if s.First == "" || !prompt.Copy {
+			s.First = prompt.Text
 		}
-		if !said.Copy {
+		if !prompt.Copy {
 			s.Own = true
 			break
 		}

@@ -73,8 +73,8 @@ func keep(all []*candidate, goes func(x, y *candidate) bool) (left []*candidate)
 
 // withoutGlance is the first rule.
 func (x *candidate) withoutGlance(all []*candidate) *candidate {
-	open := func(y *candidate) bool { return y.lineage == x.lineage && !y.Said.IsZero() && !y.over() }
-	if x.Said.IsZero() || !x.over() || !x.Said.Before(x.reopened) || !slices.ContainsFunc(all, open) {
+	open := func(y *candidate) bool { return y.lineage == x.lineage && !y.LastPrompt.IsZero() && !y.over() }
+	if x.LastPrompt.IsZero() || !x.over() || !x.LastPrompt.Before(x.reopened) || !slices.ContainsFunc(all, open) {
 		return x
 	}
 	c := *x
@@ -87,15 +87,15 @@ func (y *candidate) continues(x *candidate) bool {
 	if !y.newer(x) {
 		return false
 	}
-	first, said := y.first, x.Said
+	first, prompt := y.first, x.LastPrompt
 	if y.fromFile || x.fromFile { // lines that both have are from before the fork
 		first, _ = y.apart(x)
-		_, said = x.apart(y)
+		_, prompt = x.apart(y)
 	}
 	if first.IsZero() {
 		first = y.opened // it has no message yet
 	}
-	return said.IsZero() || said.Before(later(first, y.began()))
+	return prompt.IsZero() || prompt.Before(later(first, y.began()))
 }
 
 // newer reports whether the person was in s later than in o.
@@ -109,35 +109,35 @@ func (s *candidate) newer(o *candidate) bool {
 // apart gives the times of the oldest and the newest prompt that s has and o does not.
 func (s *candidate) apart(o *candidate) (oldest, newest time.Time) {
 	shared := map[string]bool{}
-	for _, said := range o.prompts {
-		shared[said.ID] = true
+	for _, prompt := range o.prompts {
+		shared[prompt.ID] = true
 	}
-	for _, said := range s.prompts {
-		if said.Copy || shared[said.ID] {
+	for _, prompt := range s.prompts {
+		if prompt.Copy || shared[prompt.ID] {
 			continue
 		}
-		if oldest.IsZero() || said.Time.Before(oldest) {
-			oldest = said.Time
+		if oldest.IsZero() || prompt.Time.Before(oldest) {
+			oldest = prompt.Time
 		}
-		newest = later(newest, said.Time)
+		newest = later(newest, prompt.Time)
 	}
 	return oldest, newest
 }
 
 // withMessages is the third rule.
 func (x *candidate) withMessages(all []*candidate) *candidate {
-	if !x.Said.IsZero() && !x.began().After(x.Said) {
+	if !x.LastPrompt.IsZero() && !x.began().After(x.LastPrompt) {
 		return x
 	}
 	c, last := *x, x
 	c.bare, c.first = true, x.mark()
 	for _, y := range all {
-		if y.lineage == x.lineage && y.Said.After(last.Said) {
+		if y.lineage == x.lineage && y.LastPrompt.After(last.LastPrompt) {
 			last = y
 		}
 	}
 	if last != x {
-		c.Said, c.recent, c.ended = last.Said, last.recent, time.Time{}
+		c.LastPrompt, c.recent, c.ended = last.LastPrompt, last.recent, time.Time{}
 		if x.over() && last.over() {
 			c.ended = later(x.ended, last.ended)
 		}
@@ -155,7 +155,7 @@ func (y *candidate) replaces(x *candidate) bool {
 		return false
 	case !x.recent:
 		return true
-	case x.over() && y.Said.After(later(x.ended, x.mark())):
+	case x.over() && y.LastPrompt.After(later(x.ended, x.mark())):
 		return true
 	}
 	// One ended, and x did nothing beside y: it had no prompt, and no turn of it went on.
@@ -175,9 +175,9 @@ func (x *candidate) how(all []*candidate) string {
 	switch {
 	case len(all) == 1:
 		return "the only one active in the last hour"
-	case other(func(y *candidate) bool { return y.Said.After(x.Said) }):
+	case other(func(y *candidate) bool { return y.LastPrompt.After(x.LastPrompt) }):
 		return "it was opened after the others ended"
-	case other(func(y *candidate) bool { return !y.over() || y.ended.After(x.Said) }):
+	case other(func(y *candidate) bool { return !y.over() || y.ended.After(x.LastPrompt) }):
 		return "the others' last prompts are older"
 	case other(func(*candidate) bool { return true }):
 		return "the others ended before its last prompt"

@@ -39,7 +39,7 @@ func (r *roster) candidates(ctx context.Context, p *project.Project, agent strin
 		if err := r.findPrompts(ctx, p, s); err != nil {
 			return nil, "", err
 		}
-		if s.Said.IsZero() && !(s.reported && len(s.prompts) > 0) || agent != "" && s.Agent != agent {
+		if s.LastPrompt.IsZero() && !(s.reported && len(s.prompts) > 0) || agent != "" && s.Agent != agent {
 			continue
 		}
 		if root := s.nested(p); root != "" {
@@ -94,8 +94,8 @@ func (r *roster) findPrompts(ctx context.Context, p *project.Project, s *member)
 			if c.Agent != s.Agent || !transcript.Typed(transcript.Agent(s.Agent), c.Prompt) {
 				continue
 			}
-			if s.Said.IsZero() {
-				s.Said = c.Time
+			if s.LastPrompt.IsZero() {
+				s.LastPrompt = c.Time
 				s.Last = cmp.Or(s.Last, transcript.Label(c.Prompt))
 			}
 			s.first = c.Time
@@ -109,22 +109,22 @@ func (r *roster) findPrompts(ctx context.Context, p *project.Project, s *member)
 	if err != nil {
 		return err
 	}
-	if !s.Said.IsZero() {
-		s.recent = s.Said.After(r.since)
+	if !s.LastPrompt.IsZero() {
+		s.recent = s.LastPrompt.After(r.since)
 		return nil
 	}
-	for _, said := range s.prompts {
-		if said.Copy || s.reported && said.Time.Before(s.opened.Add(-time.Second)) {
+	for _, prompt := range s.prompts {
+		if prompt.Copy || s.reported && prompt.Time.Before(s.opened.Add(-time.Second)) {
 			continue
 		}
 		if s.first.IsZero() {
-			s.first = said.Time
+			s.first = prompt.Time
 		}
-		s.Said, s.fromFile = said.Time, true
+		s.LastPrompt, s.fromFile = prompt.Time, true
 	}
 	if s.reported && !s.fromFile && len(s.prompts) > 0 && s.Parent == "" && !slices.Contains([]string{"", "fork", "resume"}, s.Source) {
-		s.Said = s.prompts[len(s.prompts)-1].Time // its own, from before its first hook
+		s.LastPrompt = s.prompts[len(s.prompts)-1].Time // its own, from before its first hook
 	}
-	s.recent = s.Said.After(r.wall)
+	s.recent = s.LastPrompt.After(r.wall)
 	return nil
 }

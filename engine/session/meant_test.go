@@ -12,7 +12,7 @@ func TestMeant(t *testing.T) {
 		return time.Date(2026, 11, 20, 12, minute, 0, 0, time.UTC)
 	}
 	spoke := func(id, lineage string, first, last int) *candidate {
-		return &candidate{member: member{Info: Info{ID: id, Said: at(last)}, first: at(first), recent: true}, lineage: lineage}
+		return &candidate{member: member{Info: Info{ID: id, LastPrompt: at(last)}, first: at(first), recent: true}, lineage: lineage}
 	}
 	with := func(x *candidate, change func(x *candidate)) *candidate {
 		change(x)

@@ -19,13 +19,13 @@ func TestNewestPrompt(t *testing.T) {
 		c.Agent = "claude"
 		asked = append(asked, project.Listed{Checkpoint: c})
 	}
-	early := []transcript.Said{{Text: "early"}}
+	early := []transcript.PromptLine{{Text: "early"}}
 	for name, c := range map[string]struct {
 		found       *transcript.Session // nil: gone
 		checkpoints []project.Listed
 		want        string
 	}{
-		"near the end of the transcript":   {&transcript.Session{Last: "late", Prompts: append(early, transcript.Said{Text: "late"})}, asked, "late"},
+		"near the end of the transcript":   {&transcript.Session{Last: "late", Prompts: append(early, transcript.PromptLine{Text: "late"})}, asked, "late"},
 		"far from it":                      {&transcript.Session{Prompts: early}, asked, "newest"},
 		"far from it, without checkpoints": {&transcript.Session{Prompts: early}, nil, "early"},
 		"gone":                             {nil, asked, "newest"},

@@ -35,16 +35,16 @@ type member struct {
 	recent   bool // it has a recent prompt
 	forked   bool // a restore made it, wherever it lies
 
-	newest   time.Time         // of its checkpoints, by the log
-	worked   time.Time         // of those at a tool call or a turn's end
-	first    time.Time         // its oldest own prompt
-	opened   time.Time         // as a hook reported it
-	reopened time.Time         // the last time, as a hook reported it
-	made     time.Time         // undo or redo went to it
-	redone   bool              // that was a redo
-	ended    time.Time         // as a hook reported it
-	prompts  []transcript.Said // in its transcript, those of its origin too
-	fromFile bool              // only the transcript knows of its prompts
+	newest   time.Time               // of its checkpoints, by the log
+	worked   time.Time               // of those at a tool call or a turn's end
+	first    time.Time               // its oldest own prompt
+	opened   time.Time               // as a hook reported it
+	reopened time.Time               // the last time, as a hook reported it
+	made     time.Time               // undo or redo went to it
+	redone   bool                    // that was a redo
+	ended    time.Time               // as a hook reported it
+	prompts  []transcript.PromptLine // in its transcript, those of its origin too
+	fromFile bool                    // only the transcript knows of its prompts
 }
 
 // look reads both ends of the session's transcript, once.
@@ -149,8 +149,8 @@ func (r *roster) goTo(ctx context.Context, p *project.Project) error {
 				s.made, s.redone = op.Time, op.Kind == manifest.OpRedoRestore || op.Verb == "redo"
 			}
 			s.sign(op.Time, r.wall)
-			said := func(said transcript.Said) bool { return !said.Copy }
-			if s.look(); s.recorded() || slices.ContainsFunc(s.prompts, said) {
+			prompt := func(prompt transcript.PromptLine) bool { return !prompt.Copy }
+			if s.look(); s.recorded() || slices.ContainsFunc(s.prompts, prompt) {
 				break // it was opened, or has a message
 			}
 			id = s.Parent
@@ -167,15 +167,15 @@ func (s *member) began() time.Time { return later(s.reopened, s.made) }
 
 // mark is when the person was in the session last: had a message in it, or opened it.
 func (s *member) mark() time.Time {
-	if s.Said.IsZero() {
+	if s.LastPrompt.IsZero() {
 		return later(s.opened, s.began())
 	}
-	return later(s.Said, s.began())
+	return later(s.LastPrompt, s.began())
 }
 
 // over reports whether the session ended, and has had no message since and was not opened again.
 func (s *member) over() bool {
-	return !s.ended.IsZero() && !s.ended.Before(s.Said) && !s.ended.Before(s.reopened)
+	return !s.ended.IsZero() && !s.ended.Before(s.LastPrompt) && !s.ended.Before(s.reopened)
 }
 
 // later is the later of two times.

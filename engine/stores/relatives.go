@@ -86,7 +86,7 @@ func (r Relative) Forgetting() bool {
 			return true
 		}
 	}
-	return r.MayHold(nil, func(_ *cas.Store, said manifest.Record) bool { return said.Amend != nil || said.Rewrite != nil })
+	return r.MayHold(nil, func(_ *cas.Store, record manifest.Record) bool { return record.Amend != nil || record.Rewrite != nil })
 }
 
 func packsMayHold(dir string, origin account.StoreID, ids []oid.ID, says func(*cas.Store, manifest.Record) bool) bool {

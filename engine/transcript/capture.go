@@ -39,15 +39,15 @@ type Capture struct {
 
 // Captured is what a capture gave.
 type Captured struct {
-	Content  oid.ID // a List; zero: the conversation is empty
-	Change   Change // of the transcript
-	Offset   int64  // bytes of the transcript held, through the last complete line
-	Leaf     string // the last event of the conversation, "" if it is empty
-	PromptID string // of the newest prompt among the new lines, else, where the agent has none for prompts, that of its line; "" if none came
-	Prompt   string // its text
-	Said     bool   // messages are among the new lines, or it is not known
-	Added    int64  // bytes of transcript and side files given to the store
-	Sides    int    // side files held
+	Content     oid.ID // a List; zero: the conversation is empty
+	Change      Change // of the transcript
+	Offset      int64  // bytes of the transcript held, through the last complete line
+	Leaf        string // the last event of the conversation, "" if it is empty
+	PromptID    string // of the newest prompt among the new lines, else, where the agent has none for prompts, that of its line; "" if none came
+	Prompt      string // its text
+	HasMessages bool   // messages are among the new lines, or it is not known
+	Added       int64  // bytes of transcript and side files given to the store
+	Sides       int    // side files held
 	// Missed names side files that could not be captured, with the reason.
 	Missed map[string]error
 }
@@ -205,7 +205,7 @@ func (c *Capture) follow(f io.ReaderAt, p Plan, got *Captured) {
 	x, err := Read(c.Agent, io.NewSectionReader(f, p.Segment.Offset, p.Segment.Length))
 	if err != nil {
 		// Nothing in them is understood: the bytes are captured all the same.
-		got.Said = got.Leaf == "" // else they are notes of the client
+		got.HasMessages = got.Leaf == "" // else they are notes of the client
 		return
 	}
 	if leaf := x.Leaf(); leaf != "" {
@@ -219,7 +219,7 @@ func (c *Capture) follow(f io.ReaderAt, p Plan, got *Captured) {
 			got.Leaf = whole.Leaf()
 		}
 	}
-	got.Said = slices.ContainsFunc(x.Lines, func(l Line) bool { return l.Role != NoRole && l.tree() && !l.Side })
+	got.HasMessages = slices.ContainsFunc(x.Lines, func(l Line) bool { return l.Role != NoRole && l.tree() && !l.Side })
 	for i := len(x.Lines) - 1; i >= 0; i-- {
 		if l := &x.Lines[i]; l.Prompt && !l.Side {
 			got.PromptID, got.Prompt = cmp.Or(l.PromptID, l.ID), l.Text

@@ -169,7 +169,7 @@ func (r *claudeRow) ofFile(x *reader, l *Line) {
 		r.event = true
 	case "last-prompt":
 		x.known++
-		x.said.state(string(r.leaf), r.leafNull, r.explicit)
+		x.end.state(string(r.leaf), r.leafNull, r.explicit)
 		x.stated = x.stated || r.explicit
 	case "custom-title":
 		x.known++
@@ -206,7 +206,7 @@ func (r *claudeRow) ofEvent(x *reader, l *Line) {
 		x.Session = r.session // an event's word counts more than metadata's
 	}
 	if !l.Side {
-		x.said = statement{}
+		x.end = statement{}
 		if r.version != "" {
 			x.Version = r.version
 		}
@@ -333,11 +333,11 @@ func claudePrompt(l *Line, m *message, result, turn bool, from spoken) {
 		return
 	}
 	typed := claudeKinds.sources[from.source]
-	for _, said := range []struct {
+	for _, field := range []struct {
 		table map[string]bool
 		word  string
 	}{{claudeKinds.origins, from.origin}, {claudeKinds.sources, from.source}} {
-		if person, known := said.table[said.word]; known && !person {
+		if person, known := field.table[field.word]; known && !person {
 			return
 		}
 	}

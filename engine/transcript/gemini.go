@@ -117,7 +117,7 @@ func (x *reader) geminiReplace(l *Line, p *geminiSet) {
 	switch {
 	case known && at == n-1:
 		return
-	case n == 0 && !p.said:
+	case n == 0 && !p.spoken:
 		return // the surroundings, with which every session begins
 	case known:
 		x.way.cut(x.way.ids[at+1])
@@ -135,7 +135,7 @@ type geminiSet struct {
 	summary string
 	at      time.Time
 	ids     []string // of the messages that take the place of all others
-	said    bool     // there is more among them than the surroundings
+	spoken  bool     // there is more among them than the surroundings
 }
 
 func (x *reader) readGeminiSet() (p geminiSet) {
@@ -143,7 +143,7 @@ func (x *reader) readGeminiSet() (p geminiSet) {
 	s.Inside(func(key []byte) {
 		switch string(key) {
 		case "messages":
-			p.ids, p.said = x.readGeminiList()
+			p.ids, p.spoken = x.readGeminiList()
 		case "summary":
 			text, _ := s.Value(maxTitle)
 			p.summary = string(text)
@@ -157,7 +157,7 @@ func (x *reader) readGeminiSet() (p geminiSet) {
 }
 
 // readGeminiList reads whose messages a list has.
-func (x *reader) readGeminiList() (ids []string, said bool) {
+func (x *reader) readGeminiList() (ids []string, spoken bool) {
 	s := x.scan
 	if !s.Array() {
 		return nil, false
@@ -174,10 +174,10 @@ func (x *reader) readGeminiList() (ids []string, said bool) {
 		if l.ID != "" {
 			ids = append(ids, x.event([]byte(l.ID)))
 			x.geminiMessage(&l, &x.msg)
-			said = said || l.Prompt || l.Role == Assistant
+			spoken = spoken || l.Prompt || l.Role == Assistant
 		}
 	}
-	return ids, said
+	return ids, spoken
 }
 
 // geminiMember reads a member of a message.
@@ -281,6 +281,6 @@ func (w *way) follow(l *Line) {
 // stand notes that the conversation ends with the last event.
 func (x *reader) stand() {
 	if n := len(x.way.ids); n > 0 {
-		x.said = statement{leaf: x.way.ids[n-1], explicit: true}
+		x.end = statement{leaf: x.way.ids[n-1], explicit: true}
 	}
 }

@@ -33,7 +33,7 @@ type Index struct {
 	used      []bool             // by line: it is the parent of a line of the tree
 	tool      map[string]int32   // tool call id: the line that makes the call
 	done      map[string][]int32 // tool call id: the lines that answer it
-	said      statement
+	end       statement
 	// stated says that there was an explicit statement, in force or not.
 	stated bool
 }
@@ -206,12 +206,12 @@ func (x *reader) link() {
 // Leaf is the id of the last event of the conversation, "" if it is empty: the leaf that the last statement in the file
 // names, if it is still valid, else the newest tip of the tree.
 func (x *Index) Leaf() string {
-	if x.said.empty {
+	if x.end.empty {
 		return ""
 	}
-	if x.said.explicit {
-		if _, ok := x.byID[x.said.leaf]; ok {
-			return x.said.leaf
+	if x.end.explicit {
+		if _, ok := x.byID[x.end.leaf]; ok {
+			return x.end.leaf
 		}
 	}
 	last := ""

@@ -24,14 +24,14 @@ type Session struct {
 	Dir     string // working directory that it was started in, "" if unknown
 	Parent  string // session that it was forked from, "" for none
 	Title   string
-	Version string // of the client that wrote last
-	Last    string // label of a late prompt, "" if none is near the file's end
-	Root    string // id of the first event: forks have that of their origin
-	Prompts []Said // near the file's beginning and its end, in order
+	Version string       // of the client that wrote last
+	Last    string       // label of a late prompt, "" if none is near the file's end
+	Root    string       // id of the first event: forks have that of their origin
+	Prompts []PromptLine // near the file's beginning and its end, in order
 }
 
-// Said is one prompt of the person.
-type Said struct {
+// PromptLine is one prompt of the person.
+type PromptLine struct {
 	ID   string // of its event
 	Text string // label
 	Time time.Time
@@ -177,7 +177,7 @@ func (s *Session) say(x *Index) {
 	}
 	for i := range x.Lines {
 		if l := &x.Lines[i]; l.Prompt && !l.Side {
-			s.Prompts = append(s.Prompts, Said{ID: l.ID, Text: l.Label(), Time: l.Time, Copy: l.is(isCopy)})
+			s.Prompts = append(s.Prompts, PromptLine{ID: l.ID, Text: l.Label(), Time: l.Time, Copy: l.is(isCopy)})
 		}
 	}
 	if x.forkedAt == "" {

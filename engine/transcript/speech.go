@@ -84,11 +84,11 @@ func Speech(agent Agent, line []byte) []Part {
 	if json.Unmarshal(line, &row) != nil || row.IsMeta || row.IsSide {
 		return nil
 	}
-	return row.spokenBy(agent, row.said())
+	return row.spokenBy(agent, row.parts())
 }
 
 // said reads the row. Whatever has the person's role counts as the person's.
-func (row speechRow) said() (parts []Part) {
+func (row speechRow) parts() (parts []Part) {
 	role := roleOf(row.Role, row.Type)
 	at := row
 	for _, inner := range []json.RawMessage{row.Message, row.Payload, row.Data} {

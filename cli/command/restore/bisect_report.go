@@ -184,8 +184,8 @@ func (b *bisecting) printMaker(r *timeline.Row) {
 	}
 	if r.Kind == timeline.Tool {
 		if prompt, err := b.m.Prompt(context.Background(), r); err == nil && prompt != "" {
-			said := app.FirstLine(prompt)
-			line += " (prompt " + rows.Quoted(said) + ")"
+			label := app.FirstLine(prompt)
+			line += " (prompt " + rows.Quoted(label) + ")"
 		}
 	}
 	word := "by:  "

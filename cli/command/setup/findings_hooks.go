@@ -127,14 +127,14 @@ func checkLine(ctx context.Context, env account.Env, line string, try bool) (sev
 	cmd.Env = []string{}
 	cmd.Dir = "/"
 	cmd.Stdin = strings.NewReader("{}")
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
 	err = cmd.Run()
 	switch {
 	case err != nil:
-		return registration.Severe, fmt.Sprintf("its hook command %s fails in an empty environment: %v %s", app.Quote(line), err, app.FirstLine(strings.TrimSpace(said.String())))
-	case said.Len() > 0:
-		return registration.Severe, fmt.Sprintf("its hook command %s prints something: %s", app.Quote(line), app.FirstLine(strings.TrimSpace(said.String())))
+		return registration.Severe, fmt.Sprintf("its hook command %s fails in an empty environment: %v %s", app.Quote(line), err, app.FirstLine(strings.TrimSpace(output.String())))
+	case output.Len() > 0:
+		return registration.Severe, fmt.Sprintf("its hook command %s prints something: %s", app.Quote(line), app.FirstLine(strings.TrimSpace(output.String())))
 	}
 	return "", ""
 }

@@ -179,11 +179,11 @@ func grepPrompts(ctx context.Context, c *app.Call, p *project.Project, m *search
 	if err != nil {
 		return err
 	}
-	type said struct {
+	type promptLine struct {
 		project.Listed
 		line string
 	}
-	var found []said
+	var found []promptLine
 	seen := map[[2]string]bool{}
 	for _, l := range slices.Backward(all) {
 		for i, text := range []string{l.Prompt, l.Description} {
@@ -200,13 +200,13 @@ func grepPrompts(ctx context.Context, c *app.Call, p *project.Project, m *search
 			} else if i == 0 {
 				seen[key] = true
 			}
-			found = append(found, said{l, line})
+			found = append(found, promptLine{l, line})
 			break
 		}
 	}
 	slices.Reverse(found)
 	if c.JSON {
-		v := promptsView{Patterns: o.query.Patterns, Prompts: app.Map(found, func(f said) promptMatched {
+		v := promptsView{Patterns: o.query.Patterns, Prompts: app.Map(found, func(f promptLine) promptMatched {
 			return promptMatched{rows.ViewCheckpoint(f.Listed), strings.ToValidUTF8(f.line, "\uFFFD")}
 		})}
 		if err := c.Out.Document(v); err != nil || len(found) > 0 {

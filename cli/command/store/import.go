@@ -100,15 +100,15 @@ type importedView struct {
 
 type importView struct {
 	app.PathView
-	Found       int              `json:"found"`
-	Known       int              `json:"known"`
-	Checkpoints []importedOne    `json:"checkpoints"`
-	Bindings    int              `json:"bindings"`
-	Skipped     []importSkipView `json:"skipped"`
-	Said        int              `json:"conversations"`
-	Unsaid      []importSkipView `json:"without_conversation"`
-	LeftOut     int              `json:"paths_left_out"`
-	Newest      *string          `json:"newest"`
+	Found               int              `json:"found"`
+	Known               int              `json:"known"`
+	Checkpoints         []importedOne    `json:"checkpoints"`
+	Bindings            int              `json:"bindings"`
+	Skipped             []importSkipView `json:"skipped"`
+	Conversations       int              `json:"conversations"`
+	WithoutConversation []importSkipView `json:"without_conversation"`
+	LeftOut             int              `json:"paths_left_out"`
+	Newest              *string          `json:"newest"`
 }
 
 type importedOne struct {
@@ -127,7 +127,7 @@ type importSkipView struct {
 // imports takes over the sources, one after the other.
 func imports(ctx context.Context, c *app.Call, p *project.Project, list []port.ImportOptions) error {
 	v := importedView{Sources: []importView{}, DryRun: true}
-	skipped, unsaid := 0, 0
+	skipped, without := 0, 0
 	for _, o := range list {
 		done, err := port.Import(ctx, p, o)
 		if err != nil {
@@ -136,7 +136,7 @@ func imports(ctx context.Context, c *app.Call, p *project.Project, list []port.I
 		c.Out.EndProgress()
 		v.DryRun = o.DryRun
 		skipped += len(done.Skipped)
-		unsaid += len(done.Unsaid)
+		without += len(done.WithoutConversation)
 		v.Sources = append(v.Sources, viewImported(done))
 		if c.JSON {
 			continue
@@ -146,8 +146,8 @@ func imports(ctx context.Context, c *app.Call, p *project.Project, list []port.I
 		if done.Known > 0 {
 			text += ", " + app.Plural(done.Known, "was", "were") + " imported before"
 		}
-		if done.Said > 0 {
-			text += ", " + app.Plural(done.Said, "conversation", "conversations")
+		if done.Conversations > 0 {
+			text += ", " + app.Plural(done.Conversations, "conversation", "conversations")
 		}
 		if done.Bindings > 0 {
 			text += ", " + app.Plural(done.Bindings, "entry", "entries") + " bound"
@@ -158,7 +158,7 @@ func imports(ctx context.Context, c *app.Call, p *project.Project, list []port.I
 			c.Out.Line("  %s … %s", first.Local().Format("2006-01-02 15:04"), last.Local().Format("2006-01-02 15:04"))
 		}
 		skips(c, done.Skipped, "")
-		skips(c, done.Unsaid, "its conversation was left out: ")
+		skips(c, done.WithoutConversation, "its conversation was left out: ")
 		if done.LeftOut > 0 && !c.Quiet {
 			c.Out.Warn("%s left out, in no checkpoint (.git, submodules, devices, files over maxFileSize)", app.Plural(done.LeftOut, "path was", "paths were"))
 		}
@@ -176,8 +176,8 @@ func imports(ctx context.Context, c *app.Call, p *project.Project, list []port.I
 	switch { // they were named
 	case skipped > 0:
 		return app.Coded(errors.New(app.Plural(skipped, "checkpoint", "checkpoints")+" could not be imported"), app.ExitPartial)
-	case unsaid > 0:
-		return app.Coded(errors.New(app.Plural(unsaid, "conversation", "conversations")+" could not be imported; the files were"), app.ExitPartial)
+	case without > 0:
+		return app.Coded(errors.New(app.Plural(without, "conversation", "conversations")+" could not be imported; the files were"), app.ExitPartial)
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func skips(c *app.Call, list []port.ImportSkip, what string) {
 func viewImported(d *port.Imported) importView {
 	skip := func(s port.ImportSkip) importSkipView { return importSkipView(s) }
 	v := importView{PathView: app.ViewPath(filepath.ToSlash(d.From)), Found: d.Found, Known: d.Known, Bindings: d.Bindings, Skipped: app.Map(d.Skipped, skip),
-		Said: d.Said, Unsaid: app.Map(d.Unsaid, skip), LeftOut: d.LeftOut, Checkpoints: app.Map(d.Added, func(a manifest.Checkpoint) importedOne {
+		Conversations: d.Conversations, WithoutConversation: app.Map(d.WithoutConversation, skip), LeftOut: d.LeftOut, Checkpoints: app.Map(d.Added, func(a manifest.Checkpoint) importedOne {
 			return importedOne{a.ID.String(), app.ViewTime(a.Time), a.Name, strings.ToValidUTF8(a.Description, "\uFFFD"), a.Files}
 		})}
 	if d.Newest != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 func TestSayings(t *testing.T) {
-	for line, want := range map[string][]Saying{
+	for line, want := range map[string][]LastMessage{
 		`{"type":"user","message":{"role":"user","content":"add tz"}}`:                                                {{Person: true, Text: "add tz"}},
 		`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"ok"}]}}`:                 nil,
 		`{"type":"user","isMeta":true,"message":{"role":"user","content":"caveat"}}`:                                  nil,
@@ -27,11 +27,11 @@ func TestSayings(t *testing.T) {
 		`{"summary":"x"}`: nil,
 		"\x00not json":    nil,
 	} {
-		if got := sayingsOf(transcript.Claude, []byte(line)); !slices.Equal(got, want) {
+		if got := messagesOf(transcript.Claude, []byte(line)); !slices.Equal(got, want) {
 			t.Errorf("%s\nsays %+v, want %+v", line, got, want)
 		}
 	}
-	long := sayingsOf(transcript.Claude, []byte(`{"role":"user","content":"`+strings.Repeat("é", maxSaying)+`"}`))
+	long := messagesOf(transcript.Claude, []byte(`{"role":"user","content":"`+strings.Repeat("é", maxSaying)+`"}`))
 	if len(long) != 1 || len(long[0].Text) > maxSaying+len("…") {
 		t.Errorf("a long saying has %d bytes", len(long[0].Text))
 	}

@@ -24,27 +24,27 @@ var (
 
 // olderSaid is what the older program's metadata say of a checkpoint's conversation. Its members may be
 // missing, null, or not what they should be: then nothing is known.
-type olderSaid struct {
+type olderTranscript struct {
 	Agent string
 	Path  string `json:"original_path"`
 	Was   string `json:"path"` // as it was called first
 }
 
 // olderCopy is the copy of a conversation beside an archive, nil where there is none.
-func olderCopy(dir string, told bool, session string, said olderSaid) func(*importing) (*manifest.Transcript, error) {
+func olderCopy(dir string, told bool, session string, copied olderTranscript) func(*importing) (*manifest.Transcript, error) {
 	file := filepath.Join(dir, project.OlderTranscript)
 	if _, err := os.Lstat(file); err != nil && !told {
 		return nil
 	}
-	c := conversation.Copy{Agent: said.Agent, Session: session, Path: cmp.Or(said.Path, said.Was)}
+	c := conversation.Copy{Agent: copied.Agent, Session: session, Path: cmp.Or(copied.Path, copied.Was)}
 	if c.Agent == "unknown" { // its own word
 		c.Agent = ""
 	}
-	return func(im *importing) (*manifest.Transcript, error) { return im.olderSaid(file, c) }
+	return func(im *importing) (*manifest.Transcript, error) { return im.olderTranscript(file, c) }
 }
 
 // olderSaid unpacks a copy into a file without a name, and stores what is new of it.
-func (im *importing) olderSaid(file string, c conversation.Copy) (*manifest.Transcript, error) {
+func (im *importing) olderTranscript(file string, c conversation.Copy) (*manifest.Transcript, error) {
 	packed, _, err := vfs.OpenRegular(file, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, skipf("it is missing")
@@ -65,7 +65,7 @@ func (im *importing) olderSaid(file string, c conversation.Copy) (*manifest.Tran
 		return nil, err
 	}
 	c.Data = io.NewSectionReader(plain, 0, n)
-	t, err := im.said.Put(c)
+	t, err := im.conversations.Put(c)
 	if strange := (*conversation.NotUnderstoodError)(nil); errors.As(err, &strange) {
 		return nil, skipf("%v", strange)
 	}

@@ -92,7 +92,7 @@ func TestImportSaidOnce(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if len(done.Added) == 0 || done.Said != len(done.Added) || len(done.Unsaid) > 0 {
+			if len(done.Added) == 0 || done.Conversations != len(done.Added) || len(done.WithoutConversation) > 0 {
 				t.Fatalf("%+v", done)
 			}
 			got = *done.Added[len(done.Added)-1].Transcript
@@ -186,7 +186,7 @@ func TestImportHostileCopies(t *testing.T) {
 			return err
 		}
 		unsaid := map[string]string{}
-		for _, s := range done.Unsaid {
+		for _, s := range done.WithoutConversation {
 			unsaid[s.Name] = s.Reason
 		}
 		for _, c := range done.Added {
@@ -201,7 +201,7 @@ func TestImportHostileCopies(t *testing.T) {
 				t.Errorf("empty: %+v", c.Transcript)
 			}
 		}
-		if len(done.Added) != 10 || len(done.Unsaid) != 7 || done.Said != 3 {
+		if len(done.Added) != 10 || len(done.WithoutConversation) != 7 || done.Conversations != 3 {
 			t.Errorf("%d added, without: %q", len(done.Added), unsaid)
 		}
 		t.Logf("%q", unsaid)

@@ -13,8 +13,8 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// Saying is one message of a conversation, unchanged: it can hold any character.
-type Saying struct {
+// LastMessage is one message of a conversation, unchanged: it can hold any character.
+type LastMessage struct {
 	Person bool   // else the model
 	Tool   string // the tool that the model called, "" for words
 	Text   string // words, or what the tool was given
@@ -27,10 +27,10 @@ const (
 	maxSaying = 4 << 10
 )
 
-// Said are the last messages up to a checkpoint, the oldest first, at most limit of them.
+// LastMessages are the last messages up to a checkpoint, the oldest first, at most limit of them.
 // It is for showing: it reads what the formats of the agents have in common, and does not distinguish the branches of a
 // conversation. None where the checkpoint holds no conversation. Errors as Open.
-func Said(ctx context.Context, p *project.Project, c manifest.Checkpoint, limit int) ([]Saying, error) {
+func LastMessages(ctx context.Context, p *project.Project, c manifest.Checkpoint, limit int) ([]LastMessage, error) {
 	r, err := Open(ctx, p, c)
 	if errors.As(err, new(*NoConversationError)) {
 		return nil, nil
@@ -43,9 +43,9 @@ func Said(ctx context.Context, p *project.Project, c manifest.Checkpoint, limit 
 	if err != nil {
 		return nil, p.Classify(err)
 	}
-	var all []Saying
+	var all []LastMessage
 	for line := range bytes.Lines(tail) {
-		all = append(all, sayingsOf(transcript.Agent(c.Transcript.Agent), line)...)
+		all = append(all, messagesOf(transcript.Agent(c.Transcript.Agent), line)...)
 	}
 	return all[max(len(all)-limit, 0):], nil
 }
@@ -79,10 +79,10 @@ func lastBytes(ctx context.Context, r io.Reader, n int) ([]byte, error) {
 	return tail, nil
 }
 
-// sayingsOf reads one line of a transcript; nothing where it is none that says something.
-func sayingsOf(agent transcript.Agent, line []byte) (out []Saying) {
+// messagesOf reads one line of a transcript; nothing where it is none that says something.
+func messagesOf(agent transcript.Agent, line []byte) (out []LastMessage) {
 	for _, part := range transcript.Speech(agent, line) {
-		s := Saying{Person: part.Role == transcript.User, Text: part.Text}
+		s := LastMessage{Person: part.Role == transcript.User, Text: part.Text}
 		switch part.Kind {
 		case transcript.Words:
 		case transcript.ToolCall:
