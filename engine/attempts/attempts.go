@@ -140,7 +140,7 @@ func (r *reading) part(op *manifest.Operation, c *manifest.Checkpoint) bool {
 	return errors.Is(err, errPart)
 }
 
-// said joins the prompts of a session with those that have the same messages before them.
+// joinPrompts joins the prompts of a session with those that have the same messages before them.
 func (r *reading) joinPrompts(k sessionKey) error {
 	var own []manifest.Checkpoint
 	for _, c := range r.l.prompts {

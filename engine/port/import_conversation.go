@@ -22,7 +22,7 @@ var (
 	MaxCopyLines = 1_000_000
 )
 
-// olderSaid is what the older program's metadata say of a checkpoint's conversation. Its members may be
+// olderTranscript is what the older program's metadata say of a checkpoint's conversation. Its members may be
 // missing, null, or not what they should be: then nothing is known.
 type olderTranscript struct {
 	Agent string
@@ -43,7 +43,7 @@ func olderCopy(dir string, told bool, session string, copied olderTranscript) fu
 	return func(im *importing) (*manifest.Transcript, error) { return im.olderTranscript(file, c) }
 }
 
-// olderSaid unpacks a copy into a file without a name, and stores what is new of it.
+// olderTranscript unpacks a copy into a file without a name, and stores what is new of it.
 func (im *importing) olderTranscript(file string, c conversation.Copy) (*manifest.Transcript, error) {
 	packed, _, err := vfs.OpenRegular(file, 0)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -87,7 +87,7 @@ func Speech(agent Agent, line []byte) []Part {
 	return row.spokenBy(agent, row.parts())
 }
 
-// said reads the row. Whatever has the person's role counts as the person's.
+// parts reads the row. Whatever has the person's role counts as the person's.
 func (row speechRow) parts() (parts []Part) {
 	role := roleOf(row.Role, row.Type)
 	at := row
