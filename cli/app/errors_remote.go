@@ -49,6 +49,7 @@ func explainRemote(err error, f *Failure) bool {
 	case errors.As(err, &address):
 		f.Code, f.Hint = ExitUsage, address.Next
 	case is[*bucket.UnreachableError](err, f, ExitUnreachable, "try again when it is there; what is saved here is not affected"):
+	case is[*remote.ForgettingError](err, f, ExitBusy, "rewind gc removes it when no other process reads the store"):
 	case is[*remote.GoneError](err, f, ExitUnreachable, "is the drive mounted, the bucket the right one? If the remote is gone: rewind remote remove, then rewind remote add"):
 	case is[*remote.InsideError](err, f, ExitRefused, "name a directory outside of the project"):
 	case errors.As(err, &unsigned):

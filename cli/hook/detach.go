@@ -122,7 +122,7 @@ func runWorker(words []string, env account.Env) {
 	if err := hook.Work(ctx, p, o); err != nil { // success says nothing about hooks
 		p.NoteHookError(err)
 	}
-	if p.Committed.Load() {
+	if p.Committed.Load() || remote.Wanted(p) { // what was forgotten is gone now, so that a push can go on
 		_ = remote.Auto(ctx, p, false)
 	}
 }

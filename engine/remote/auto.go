@@ -58,7 +58,7 @@ func (r *Remote) behind() bool {
 // waiting are the remotes that a push without a command goes to now.
 func waiting(p *project.Project) (all []*Remote) {
 	every, err := List(p)
-	if err != nil {
+	if err != nil || len(every) == 0 || p.IsForgetting() {
 		return nil
 	}
 	for _, r := range every {

@@ -33,6 +33,21 @@ type Pushed struct {
 // quiet is how long after a push the next one does not ask whether another copy of the store pushed meanwhile.
 const quiet = time.Minute
 
+// ForgettingError: something was forgotten, and is still in the store. Until it is gone, no object goes to a remote: it could have it.
+type ForgettingError struct{}
+
+func (*ForgettingError) Error() string {
+	return "what was forgotten is still in the store, and nothing is pushed until it is gone"
+}
+
+// forgetting is a *ForgettingError while a forget is not finished.
+func (r *Remote) forgetting() error {
+	if r.p.IsForgetting() {
+		return &ForgettingError{}
+	}
+	return nil
+}
+
 // pushing is one push.
 type pushing struct {
 	*Remote
@@ -50,7 +65,7 @@ type pushing struct {
 
 // Push sends what the log has got since the last push. With check it also asks the remote, at once, whether what was
 // pushed is still there, by names and lengths. What is sent is in the remote for good, also where the push ends with an error later. Errors:
-// *account.BusyError where another process pushes, *GoneError, those of package bucket and of the store.
+// *account.BusyError where another process pushes, *ForgettingError, *GoneError, those of package bucket and of the store.
 func (r *Remote) Push(ctx context.Context, check bool) (*Pushed, error) {
 	return r.push(ctx, &pushing{check: check})
 }
@@ -75,7 +90,7 @@ func (r *Remote) push(ctx context.Context, u *pushing) (*Pushed, error) {
 	}
 	u.Remote, u.done = r, &Pushed{Remote: r}
 	err = u.push(ctx)
-	if ctx.Err() != nil { // it was interrupted
+	if ctx.Err() != nil || errors.As(err, new(*ForgettingError)) { // it was interrupted, or the remote was not asked
 		return u.done, err
 	}
 	if nerr := r.noteOutcome(err); nerr != nil {
@@ -97,6 +112,9 @@ func (u *pushing) push(ctx context.Context) error {
 	}
 	if !spooled && !u.check && (last.Seq == 0 || u.m.At == positionText(last) && !u.replaced(u.m)) {
 		return nil
+	}
+	if err := r.forgetting(); err != nil {
+		return err
 	}
 	if u.b, err = r.bucket(); err != nil {
 		return err

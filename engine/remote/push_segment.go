@@ -21,10 +21,13 @@ func (u *pushing) log(ctx context.Context) error {
 		return err
 	}
 	g, err := u.gather(ctx)
+	if err == nil {
+		err = u.forgetting() // the note of it is there before the log says it
+	}
 	if err != nil {
 		return err
 	}
-	if u.m.Forgot = u.m.Forgot || g.forgets && u.m.Seq > 0; u.m.Forgot && u.p.Forgetting() == nil {
+	if u.m.Forgot = u.m.Forgot || g.forgets && u.m.Seq > 0; u.m.Forgot {
 		u.done.Moved = true
 		u.newWriter()
 		if g, err = u.gather(ctx); err != nil {
@@ -117,6 +120,9 @@ func (u *pushing) send(ctx context.Context, s spool, sealed []byte) error {
 }
 
 func (u *pushing) put(ctx context.Context, name string, sealed []byte) error {
+	if err := u.forgetting(); err != nil {
+		return err
+	}
 	u.done.Requests++
 	if err := u.b.Put(ctx, name, sealed); err != nil {
 		return err

@@ -217,6 +217,9 @@ func (r *Remote) Rotate(ctx context.Context, o RotateOptions) (*Rotated, error) 
 	if err := r.p.BeginWriting(ctx); err != nil {
 		return nil, err
 	}
+	if err := r.forgetting(); err != nil && o.Rewrite {
+		return nil, err
+	}
 	lock, err := r.lock(ctx)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/report"
+	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/remote"
 )
 
@@ -47,6 +48,7 @@ func NewPush() *app.Command {
 			if err != nil {
 				return err
 			}
+			maintain.FinishForgetting(ctx, p)
 			var done *remote.Pushed
 			if repair {
 				done, err = r.Repair(ctx)
