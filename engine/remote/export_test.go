@@ -29,6 +29,7 @@ var (
 	MaxObject   = &maxObject
 	ManyObjects = &manyObjects
 	KeptFrom    = &keptFrom
+	Lengthen    = &lengthen
 )
 
 // MergeAt has so many objects merged until the function that it gives is called.

@@ -89,7 +89,7 @@ func (u *pushing) segment(ctx context.Context, g *gathered) error {
 }
 
 func (u *pushing) seal(h head, bundle *cas.Bundle) ([]byte, error) {
-	data, err := h.object(bundle.Bytes())
+	data, err := h.padded(bundle.Bytes())
 	if err != nil {
 		return nil, err
 	}

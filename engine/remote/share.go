@@ -238,7 +238,7 @@ type named struct {
 }
 
 func (u *sharing) seal(h head, bundle []byte, name func(stamp) string) (n named, err error) {
-	data, err := h.object(bundle)
+	data, err := h.padded(bundle)
 	if err == nil {
 		n.sealed, err = keyring.Seal(u.key.Recipient(), data)
 	}
