@@ -204,5 +204,16 @@ func Remove(ctx context.Context, p *project.Project, name string) (*Remote, erro
 
 // lock takes the lock under which one process at a time pushes to the remote. Error: *account.BusyError.
 func (r *Remote) lock(ctx context.Context) (*account.FileLock, error) {
-	return lockFile(ctx, r.p, "push-"+r.Name, "push")
+	return lockFile(ctx, r.p, r.lockName(), "push")
+}
+
+func (r *Remote) lockName() string { return "push-" + r.Name }
+
+// Await waits until no other process pushes to the remote, however long that takes.
+func (r *Remote) Await(ctx context.Context) error {
+	lock, err := account.LockFile(ctx, filepath.Join(r.p.StoreDir(), account.LockName, r.lockName()), "push", true)
+	if err == nil {
+		lock.Release()
+	}
+	return err
 }

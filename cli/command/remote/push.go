@@ -13,18 +13,20 @@ import (
 
 // NewPush makes the command that sends checkpoints to a remote.
 func NewPush() *app.Command {
-	var check, repair bool
+	var check, repair, wait bool
 	return &app.Command{
 		Name:  "push",
-		Usage: "[NAME] [--check|--repair]",
+		Usage: "[NAME] [--check|--repair] [--wait]",
 		Short: "send what is new to a remote",
 		Long: "Sends all checkpoints that the remote does not have yet, with their conversations and\n" +
 			"all that undo and revert need: names, sessions, operations. What was sent once is not\n" +
 			"sent again. An interrupted push is continued by the next one. --check also asks the\n" +
 			"remote whether all that was pushed is there, by names and lengths. --repair reads all of\n" +
 			"it, and so also finds what was changed. Both send everything again, as another log,\n" +
-			"where something is missing or damaged. NAME is needed where there are several remotes\n" +
-			"and none is called origin.",
+			"where something is missing or damaged. It ends when all is there. While another process\n" +
+			"pushes, as after a save, it waits for that, half a minute at most, and with --wait as\n" +
+			"long as it takes. NAME is needed where there are several remotes and none is called\n" +
+			"origin.",
 		Examples: []app.Example{
 			{Line: "rewind push", Does: "to the remote of the project"},
 			{Line: "rewind push --repair", Does: "after rewind remote check found something"},
@@ -35,6 +37,7 @@ func NewPush() *app.Command {
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&check, "check", false, "ask the remote whether what was pushed is still there")
 			f.BoolVar(&repair, "repair", false, "read what was pushed, and send it again if it is damaged")
+			f.BoolVar(&wait, "wait", false, "wait as long as another process pushes")
 		},
 		Run: func(ctx context.Context, c *app.Call) error {
 			if check && repair {
@@ -47,6 +50,11 @@ func NewPush() *app.Command {
 			r, err := remote.Find(p, append(c.Args, "")[0])
 			if err != nil {
 				return err
+			}
+			if wait {
+				if err := r.Await(ctx); err != nil {
+					return err
+				}
 			}
 			maintain.FinishForgetting(ctx, p)
 			var done *remote.Pushed
