@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -32,6 +33,7 @@ type columnsView struct {
 	Changes changeColumn `json:"changes"`
 	Stored  []uint64     `json:"stored"`
 
+	Log   string         `json:"of"`    // Of all rows
 	Names map[int]string `json:"names"` // by the row's place
 	Git   map[int]string `json:"git"`   // likewise
 
@@ -128,6 +130,7 @@ func (c *columnsView) add(v *rowView, r *timeline.Row) {
 	c.Kind, c.Why, c.Text = append(c.Kind, c.Kinds.place(v.Kind)), append(c.Why, c.Whys.place(v.Why)), append(c.Text, c.Texts.place(v.Text))
 	c.Agent, c.Session = append(c.Agent, c.Agents.place(v.Agent)), append(c.Session, c.Of.place(v.Session))
 	c.Stored = append(c.Stored, v.Stored)
+	c.Log = cmp.Or(v.Of, c.Log)
 	c.Change, c.Then = append(c.Change, c.Changes.place(v.Changes)), append(c.Then, c.Changes.place(v.Then))
 	if v.Name != "" {
 		c.Names[c.Count] = v.Name

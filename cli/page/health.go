@@ -22,6 +22,9 @@ type healthView struct {
 }
 
 func (s *space) health(ctx context.Context, _ web.Args) (any, error) {
+	if s.own != nil {
+		s = s.own
+	}
 	st, err := status.Of(ctx, s.P)
 	if err != nil {
 		return nil, err

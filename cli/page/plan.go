@@ -13,6 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/report"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/pathspec"
+	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/revert"
 	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/work"
@@ -165,6 +166,9 @@ func (s *space) reverting(ctx context.Context, a action) (*plan.Plan, error) {
 		return s.plans.Revert(ctx, o)
 	}
 	l, err := s.Checkpoint(a.ID)
+	if err == nil && l.Of != "" {
+		err = &project.PulledError{Log: l.Of}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/picker"
 	"github.com/rewind-cli/rewind/cli/plan"
@@ -62,8 +63,19 @@ func (s *source) Projects(context.Context) ([]web.Project, error) {
 		roots[k.ID], alive[k.ID] = k.Root, func() bool { return k.State(s.c.Env) == account.Live }
 	}
 	s.mu.Lock()
+	var pulled []web.Project
 	for id, space := range s.spaces {
+		if space.own != nil {
+			continue
+		}
 		roots[id], alive[id] = space.P.Root(), func() bool { return space.there() == nil }
+		logs, err := space.P.Pulled()
+		if err != nil {
+			s.c.Out.Note("what was pulled of other machines: %v", err)
+		}
+		for _, l := range logs {
+			pulled = append(pulled, web.Project{ID: pulledID(space.P, l.Name).String(), Name: filepath.Base(space.P.Root()) + " of " + l.Name, Root: space.P.Root()})
+		}
 	}
 	s.mu.Unlock()
 	delete(alive, s.first) // it is what the page was opened for
@@ -89,7 +101,7 @@ wait:
 			break wait
 		}
 	}
-	out := make([]web.Project, 0, len(names))
+	out := pulled
 	for id, root := range names {
 		out = append(out, web.Project{ID: id.String(), Name: filepath.Base(root), Root: root})
 	}
@@ -115,9 +127,12 @@ func (s *source) Space(ctx context.Context, name string) (web.Space, error) {
 	}
 	s.mu.Lock()
 	space := s.spaces[id]
+	if space == nil {
+		space, err = s.pulled(id)
+	}
 	s.mu.Unlock()
-	if space != nil {
-		return space, nil
+	if space != nil || err != nil {
+		return space, explained(err)
 	}
 	if space, err = s.open(ctx, id); err != nil {
 		return nil, err
@@ -133,6 +148,38 @@ func (s *source) Space(ctx context.Context, name string) (web.Space, error) {
 		space.begin(s.ctx)
 	}
 	return space, nil
+}
+
+// pulledID is the page's name of what was pulled into a project under a name: of the form of a store's id, as all addresses are.
+func pulledID(p *project.Project, name string) (id account.StoreID) {
+	sum := oid.Sum([]byte(p.ID.String() + "/" + name))
+	copy(id[:], sum[:])
+	return id
+}
+
+// pulled is the space of a pulled log of an open project; nil where none has that id. The caller holds the lock.
+func (s *source) pulled(id account.StoreID) (*space, error) {
+	for _, own := range s.spaces {
+		if own.own != nil {
+			continue
+		}
+		logs, err := own.P.Pulled()
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range logs {
+			if pulledID(own.P, l.Name) != id {
+				continue
+			}
+			v, err := own.P.View(l)
+			if err != nil {
+				return nil, err
+			}
+			s.spaces[id] = &space{Source: own.View(v), own: own, plans: own.plans}
+			return s.spaces[id], nil
+		}
+	}
+	return nil, nil
 }
 
 func (s *source) open(ctx context.Context, id account.StoreID) (*space, error) {
@@ -176,7 +223,7 @@ func (s *source) close() {
 	}
 	for id, space := range s.spaces {
 		space.ahead.end()
-		if id != s.first {
+		if id != s.first && space.own == nil {
 			_ = space.P.Close() // what had to be durable is so
 		}
 	}

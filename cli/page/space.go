@@ -21,6 +21,7 @@ import (
 // space is one project of the page.
 type space struct {
 	*picker.Source
+	own   *space // of the project itself, where this one is of a pulled log; else nil
 	plans *plan.Plans
 	watch treeWatch
 	stamp storeStamp
@@ -30,6 +31,11 @@ type space struct {
 
 // there says whether the store still is: what looks at one that is gone must not make it anew.
 func (s *space) there() error {
+	if of := s.P.Of(); of != "" {
+		if _, err := s.P.ViewOf(of); err != nil {
+			return &failure{app.Explain(err), http.StatusGone}
+		}
+	}
 	root := app.EscapePath(s.P.Root())
 	f, err := account.ReadFormat(s.P.StoreDir())
 	switch {
@@ -58,7 +64,8 @@ func (s *space) take(ctx context.Context) (release func(), err error) {
 func (s *space) News(ctx context.Context) (string, error) {
 	now := time.Now()
 	log, still := s.stamp.still(now)
-	if !still {
+	if !still || s.own != nil { // the stamp is the store's own
+		still = false
 		s.stamp.see(s.P.StoreDir(), now)
 		if err := s.there(); err != nil {
 			s.stamp.note("")

@@ -50,6 +50,7 @@ type rowView struct {
 	Session string           `json:"session,omitempty"`
 	Stored  uint64           `json:"stored,omitempty"` // bytes that it added to the store
 	Git     string           `json:"git,omitempty"`    // what git did between the row and the next
+	Of      string           `json:"of,omitempty"`     // what comes before its number and its id where it was pulled: laptop/
 }
 
 type sessionView struct {
@@ -91,7 +92,7 @@ func (s *space) timelineOf(ctx context.Context, scope screen.Scope, limit int, l
 	if err != nil {
 		return nil, err
 	}
-	last, err := s.P.Store.Last()
+	last, err := s.P.LogEnd()
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +206,7 @@ func viewRow(row screen.Row, r *timeline.Row, root string) rowView {
 		v.Text = belowRoot(v.Text, app.Escape(root)+"/")
 	}
 	if c := r.Checkpoint; c != nil {
-		v.Talk, v.Stored, v.Call = c.Transcript != nil, c.StoredBytes, c.ToolUseID != ""
+		v.Talk, v.Stored, v.Call, v.Of = c.Transcript != nil, c.StoredBytes, c.ToolUseID != "", rows.OfLog(c.Of)
 	}
 	return v
 }

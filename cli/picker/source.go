@@ -33,6 +33,11 @@ func NewSource(c *app.Call, p *project.Project) *Source {
 		look: func(ctx context.Context) (*timeline.Present, error) { return timeline.Look(ctx, p) }}
 }
 
+// View knows the rows of a pulled log, of which the working tree is none. No question works with both at once.
+func (s *Source) View(p *project.Project) *Source {
+	return &Source{C: s.C, P: p, busy: s.busy, keep: true, rows: map[string]*timeline.Row{}, look: func(context.Context) (*timeline.Present, error) { return nil, nil }}
+}
+
 // Share is for several who look at once: rows stay known when others are read. look looks at the tree.
 func (s *Source) Share(look func(ctx context.Context) (*timeline.Present, error)) {
 	s.keep, s.look = true, look
@@ -67,7 +72,7 @@ func (s *Source) Present() *timeline.Present {
 
 // LogAt is the place of the log's end: another word whenever something was recorded.
 func (s *Source) LogAt() (string, error) {
-	at, err := s.P.Store.Last()
+	at, err := s.P.LogEnd()
 	return fmt.Sprintf("%d-%x", at.Seq, at.Sum), err
 }
 

@@ -31,9 +31,7 @@ func Briefly(l project.Listed) string {
 	default:
 		who = l.ID.String()[:app.ShortID]
 	}
-	if l.Of != "" {
-		who = l.Of + "/" + who
-	}
+	who = OfLog(l.Of) + who
 	if l.Name != "" {
 		return who + " [" + app.Escape(l.Name) + "]"
 	}
@@ -65,7 +63,7 @@ func Clipped(l *project.Listed) string {
 func Named(o *app.Output, l project.Listed) string {
 	id := l.ID.String()[:app.ShortID] + ", "
 	who := Briefly(l)
-	if who == l.ID.String()[:app.ShortID] || who == l.Of+"/"+l.ID.String()[:app.ShortID] {
+	if who == OfLog(l.Of)+l.ID.String()[:app.ShortID] {
 		id = ""
 	}
 	return who + " (" + id + app.Ago(o, l.Time) + ")"

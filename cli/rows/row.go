@@ -14,7 +14,7 @@ const (
 	MaxWhy = 16 // columns of a tool's name: those of MCP servers can be long
 )
 
-// RowNumber is N of a checkpoint, with * where it is pinned, and @ for now.
+// RowNumber is N of a checkpoint, with * where it is pinned, and the machine's name before it where it was pulled; @ for now.
 func RowNumber(r *timeline.Row) string {
 	switch c := r.Checkpoint; {
 	case r.Kind == timeline.Now:
@@ -22,10 +22,18 @@ func RowNumber(r *timeline.Row) string {
 	case c == nil || c.N == 0:
 		return ""
 	case c.Pinned:
-		return strconv.Itoa(c.N) + "*"
+		return OfLog(c.Of) + strconv.Itoa(c.N) + "*"
 	default:
-		return strconv.Itoa(c.N)
+		return OfLog(c.Of) + strconv.Itoa(c.N)
 	}
+}
+
+// OfLog is what comes before a checkpoint's number or id where it was pulled.
+func OfLog(of string) string {
+	if of == "" {
+		return ""
+	}
+	return of + "/"
 }
 
 func RowID(r *timeline.Row) string {
@@ -125,7 +133,7 @@ func NowText(r *timeline.Row, n timeline.Counts) string {
 // targetText names what a row went to, or is compared with: a turn's end by its prompt.
 func targetText(r *timeline.Row) string {
 	if prompt := app.FirstLine(r.Ends); prompt != "" && r.Target.Name == "" {
-		return strconv.Itoa(r.Target.N) + ", the end of " + Quoted(prompt)
+		return OfLog(r.Target.Of) + strconv.Itoa(r.Target.N) + ", the end of " + Quoted(prompt)
 	}
 	return Briefly(*r.Target)
 }

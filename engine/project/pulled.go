@@ -220,6 +220,9 @@ func (p *Project) Of() string {
 	return p.pulled.Name
 }
 
+// LogEnd is where the log ends, of a View that of the pulled one.
+func (p *Project) LogEnd() (cas.Position, error) { return p.log().Last() }
+
 // CloseViews closes what View opened.
 func (p *Project) CloseViews() error {
 	p.views.Lock()

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"context"
+	"slices"
 
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -56,7 +57,7 @@ func New(p *project.Project, o Options) *Timeline {
 func (t *Timeline) FoldedAway() int { return t.folded }
 
 // Next gives the next rows, at most limit of them (0: all that there are); none at the
-// end. Rows belong to the caller; the timeline may still take the prompt from one that
+// end. Of a pulled log there are those that are not in this store's own, too. Rows belong to the caller; the timeline may still take the prompt from one that
 // turns out to be older than it.
 func (t *Timeline) Next(ctx context.Context, limit int) ([]*Row, error) {
 	var out []*Row
@@ -142,6 +143,18 @@ func (t *Timeline) Next(ctx context.Context, limit int) ([]*Row, error) {
 		t.done = true
 		return emit(db, nil)
 	})
+	if of := t.p.Of(); of != "" {
+		if i := slices.IndexFunc(out, func(r *Row) bool { return r.Seq <= t.p.Fork() }); i >= 0 {
+			out, t.done = out[:i], true
+		}
+		for _, r := range out {
+			for _, l := range []*project.Listed{r.Checkpoint, r.Target, r.Turn} {
+				if l != nil {
+					l.Of = of
+				}
+			}
+		}
+	}
 	return out, err
 }
 

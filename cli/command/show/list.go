@@ -286,9 +286,6 @@ func (l *listing) read(ctx context.Context, t *timeline.Timeline, limit int, saf
 		if len(rows) == 0 {
 			break
 		}
-		if i := slices.IndexFunc(rows, func(r *timeline.Row) bool { return r.Seq <= l.p.Fork() }); i >= 0 && l.p.Fork() > 0 {
-			rows, limit = rows[:i], -1 // what follows is in this store's own log, too
-		}
 		for _, r := range rows {
 			if r.Checkpoint != nil && (r.Checkpoint.N > 0 || safety) {
 				l.checkpoints++

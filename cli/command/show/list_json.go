@@ -119,7 +119,6 @@ func (l *listing) document(ctx context.Context) error {
 			}
 			continue
 		}
-		r.Checkpoint.Of = l.p.Of()
 		row := listedView{CheckpointView: rows.ViewCheckpoint(*r.Checkpoint), Folded: string(r.Folded), Ends: r.Ends, InTurn: r.Kind == timeline.Message}
 		own := func(r *timeline.Row, n timeline.Counts) *ownChangesView {
 			return &ownChangesView{string(r.Side), viewStateID(r.From), viewStateID(r.To), n.Added, n.Modified, n.Deleted, viewRowOwners(whose[r])}

@@ -426,7 +426,7 @@ function Moment({ project, row, other, goTo, onHistory, noteLine, readOnly, setA
   const isCheckpoint = row.id !== "@" && row.id[0] !== "#";
   const look = got && got.look;
   const partOf = (part) => (part === look ? "" : "then");
-  const short = row.id.slice(0, 8), command = other ? `rewind diff ${short}` + (other === "@" ? "" : " " + other.slice(0, 8)) : `rewind show ${short}`;
+  const short = (row.of || "") + row.id.slice(0, 8), command = other ? `rewind diff ${short}` + (other === "@" ? "" : " " + (row.of || "") + other.slice(0, 8)) : `rewind show ${short}`;
   const diffOf = (id) => {
     const at = busy || !look ? -1 : look.files.findIndex((f) => (f.calls || []).includes(id));
     return at >= 0 && (() => setFile({ at }));

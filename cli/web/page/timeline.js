@@ -102,7 +102,7 @@ export function rowsOf(c) {
     const flags = c.flags[i];
     rows[i] = {
       id: ids[i], n: number ? String(n) : "", ms, kind: c.kinds[c.kind[i]], why: c.whys[c.why[i]], text: c.texts[c.text[i]], changes: c.changes[c.change[i]], then: c.changes[c.then[i]],
-      name: c.names[i] || "", git: (c.git && c.git[i]) || "", agent: c.agents[c.agent[i]], session: c.sessions[c.session[i]], stored: c.stored[i],
+      name: c.names[i] || "", git: (c.git && c.git[i]) || "", agent: c.agents[c.agent[i]], session: c.sessions[c.session[i]], stored: c.stored[i], of: c.of,
       prompt: (flags & 1) > 0, dim: (flags & 2) > 0, call: (flags & 4) > 0, pinned: (flags & 8) > 0, after: (flags & 16) > 0,
     };
   }
@@ -238,7 +238,7 @@ export function Timeline({ data, shown, chosen, marked, choose, open, plan, grap
   kept.current = new Map();
   for (let i = from; i < to; i++) {
     const n = shown[i], r = data.rows[n];
-    const is = { r, i, n, count: shown.length, number: r.n, old: r.id === "@" ? "" : age(r.ms), chosen: n === chosen, marked: marked === r.id, end: ends ? (ends.a === r.id ? "A" : ends.b === r.id ? "B" : "") : "", whom: whose(r), width, high, calm, day: calm && i > 0 ? newDay(data.rows[shown[i - 1]], r) : "", plans: !!plan };
+    const is = { r, i, n, count: shown.length, number: r.n && (r.of || "") + r.n, old: r.id === "@" ? "" : age(r.ms), chosen: n === chosen, marked: marked === r.id, end: ends ? (ends.a === r.id ? "A" : ends.b === r.id ? "B" : "") : "", whom: whose(r), width, high, calm, day: calm && i > 0 ? newDay(data.rows[shown[i - 1]], r) : "", plans: !!plan };
     const before = old.get(i);
     const row = before && Object.keys(is).every((k) => is[k] === before.is[k]) ? before : { is, drawn: drawRow(is, act) };
     kept.current.set(i, row);
@@ -478,4 +478,4 @@ export function Chart({ rows, range, setRange }) {
   <span class="ends" aria-hidden="true">${ticks(axis).map((text) => html`<span>${text}</span>`)}</span></div></section>`;
 }
 
-export const title = (r) => (r.n ? r.n + " " : "") + plain(r.why || (r.id === "@" ? "now" : "")) + (r.text ? ": " + plain(r.text).slice(0, 80) : "");
+export const title = (r) => (r.n ? (r.of || "") + r.n + " " : "") + plain(r.why || (r.id === "@" ? "now" : "")) + (r.text ? ": " + plain(r.text).slice(0, 80) : "");
