@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -21,6 +22,14 @@ func pulled(t *testing.T, env account.Env, run func(env account.Env, args ...str
 	other.Dir = base
 	run(other, "clone", place, filepath.Join(base, "elsewhere"))
 	other.Dir = filepath.Join(base, "elsewhere")
+	// The clone pushes nothing by itself: the process that would is this test once more.
+	remotes := filepath.Join(other.Dir, ".agent", "rewind", "remotes.json")
+	data, err := os.ReadFile(remotes)
+	if manual := bytes.ReplaceAll(data, []byte(`"manual": false`), []byte(`"manual": true`)); err != nil || bytes.Equal(manual, data) {
+		t.Fatalf("%s, %v", data, err)
+	} else if err := os.WriteFile(remotes, manual, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	run(other, "restore", "last")
 	if err := os.WriteFile(filepath.Join(other.Dir, "a.txt"), []byte("theirs\n"), 0o644); err != nil {
 		t.Fatal(err)
