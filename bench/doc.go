@@ -13,10 +13,12 @@
 //     to the floor and to the best peer, and what the budget says; bench/plot, a
 //     module of its own, draws the curves.
 //  5. Pushes and clones go to an S3 server on the loopback, bench/server (versitygw, in a
-//     module of its own, in which make test-servers tests a remote, too), through a proxy that counts requests and bytes.
+//     module of its own, in which make test-servers tests a remote, too), through a proxy that counts requests and bytes. bench/kopia is
+//     the module of a peer that has no package.
 //
 // The parts can be run one by one: BENCHFLAGS='-run=^hook$' (see -help for their
-// names). One that fails is named, and the others are measured.
+// names); with -docs docs/bench -readme README.md, their lines take the place of those of the last whole run. One that fails is named, and
+// the others are measured.
 //
 // A peer that is not installed is named and left out. Nothing is kept from one
 // run to the next.

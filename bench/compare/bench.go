@@ -25,6 +25,8 @@ type bench struct {
 	out   *report.Report
 	trees map[string]*project
 	has   map[string]bool // programs that are installed
+
+	curves bool // this run has some
 }
 
 // prepare builds the programs and looks for the peers.
@@ -39,7 +41,7 @@ func (b *bench) prepare() error {
 	b.run = &measure.Runner{
 		Launch: b.program("launch"),
 		Tmp:    filepath.Join(b.dir, "tmp"),
-		Env: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "LC_ALL=C", "RESTIC_PASSWORD=bench", "GIT_CONFIG_NOSYSTEM=1",
+		Env: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "LC_ALL=C", "RESTIC_PASSWORD=bench", "KOPIA_PASSWORD=bench", "KOPIA_CHECK_FOR_UPDATES=false", "GIT_CONFIG_NOSYSTEM=1",
 			"GIT_AUTHOR_NAME=bench", "GIT_AUTHOR_EMAIL=bench@localhost", "GIT_COMMITTER_NAME=bench", "GIT_COMMITTER_EMAIL=bench@localhost",
 			"BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK=yes", "BORG_RELOCATED_REPO_ACCESS_IS_OK=yes"},
 	}

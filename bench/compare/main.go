@@ -5,9 +5,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -127,6 +129,12 @@ func compare(ctx context.Context, o options, stdout, stderr io.Writer) error {
 		b.say("%s took %s", p.name, time.Since(began).Round(time.Second))
 	}
 	b.out.Took = report.ToMillis(time.Since(start))
+	b.curves = len(b.out.Curves) > 0
+	if b.docs != "" && b.only != "" {
+		if err := b.intoWhole(); err != nil {
+			return err
+		}
+	}
 	return b.write(stdout)
 }
 
@@ -152,6 +160,23 @@ func (b *bench) write(stdout io.Writer) error {
 	return nil
 }
 
+// intoWhole has the report of a run of some parts be that of the last whole run, with what these parts found.
+func (b *bench) intoWhole() error {
+	data, err := os.ReadFile(filepath.Join(b.docs, "result.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	whole := &report.Report{}
+	if err == nil {
+		err = json.Unmarshal(data, whole)
+	}
+	if err == nil {
+		b.out.Into(whole)
+		b.out = whole
+	}
+	return err
+}
+
 // writeDocs writes the full table, the data, and the plots. The plots are made
 // by a module of its own, so that drawing weighs on nobody else: without it
 // (no network for its libraries) the rest stands.
@@ -167,9 +192,11 @@ func (b *bench) writeDocs() error {
 	if err := os.WriteFile(file, append(data, '\n'), 0o644); err != nil {
 		return err
 	}
-	if err := b.plot(file); err != nil {
-		b.note("no plots: %v", err)
-		b.out.Curves = nil
+	if b.curves {
+		if err := b.plot(file); err != nil {
+			b.note("no plots: %v", err)
+			b.out.Curves = nil
+		}
 	}
 	return os.WriteFile(filepath.Join(b.docs, "README.md"), []byte(b.out.Page()), 0o644)
 }

@@ -82,12 +82,10 @@ func (s *s3) command(dir string, arg ...string) measure.Command {
 		"AWS_REGION=us-east-1", "AWS_DEFAULT_REGION=us-east-1"}}
 }
 
-// ours is the URL of a remote of rewind, theirs of a repository of restic.
+// ours is the URL of a remote.
 func (s *s3) ours(prefix string) string {
 	return "s3://" + s3Bucket + "/" + prefix + "?endpoint=" + s.URL
 }
-
-func (s *s3) theirs(prefix string) string { return "s3:" + s.URL + "/" + s3Bucket + "/" + prefix }
 
 // counted has the proxy count what a subject sends in its runs, not in what comes before them.
 func (s *s3) counted(role report.Role, t measure.Turn) *subject {
@@ -105,13 +103,17 @@ func (s *s3) counted(role report.Role, t measure.Turn) *subject {
 	return &subject{role: role, traffic: traffic, Turn: t}
 }
 
-// remotePart measures pushes and clones beside backups of restic, on one server.
+// remotePart measures pushes and clones beside backups of others, on one server.
 func (b *bench) remotePart() error {
+	if err := b.remoteStart(); err != nil {
+		return err
+	}
 	s, err := b.startServer()
 	if err != nil {
 		return err
 	}
 	defer s.close()
+	b.findKopia()
 	names := []string{"goroot", "kernel"}
 	if b.short {
 		names = []string{"made10k"}
@@ -153,35 +155,31 @@ func (b *bench) firstPush(s *s3, p *project) error {
 		}
 		return b.do(b.script(s, p.root, forget+`"$0" remote add origin "$1" --manual --quiet >/dev/null`, s.ours(prefixOf(p, round))))
 	}, Command: func(int) measure.Command { return s.command(p.root, b.rewind, "push", "--quiet") }})
-	var restic *subject
-	if b.has["restic"] {
-		restic = s.counted(report.Peer, measure.Turn{Name: "restic", Before: func(round int) error {
-			return b.do(s.command(p.root, "restic", "-q", "-r", s.theirs("restic-"+prefixOf(p, round)), "init"))
-		}, Command: func(round int) measure.Command { return b.resticTo(s, p, "restic-"+prefixOf(p, round)) }})
+	subjects := []*subject{ours}
+	for _, peer := range b.remotePeers(s) {
+		subjects = append(subjects, s.counted(report.Peer, measure.Turn{Name: peer.name,
+			Before:  func(round int) error { return b.doAll(peer.begin(p, prefixOf(p, round))) },
+			Command: func(round int) measure.Command { return peer.backup(p, prefixOf(p, round)) }}))
 	}
-	line, err := b.compare(comparison{what: "first push of what was saved", tree: p.title, rounds: pushRounds, subjects: []*subject{ours, restic}})
+	line, err := b.compare(comparison{what: "first push of what was saved", tree: p.title, rounds: pushRounds, subjects: subjects})
 	if err != nil {
 		return err
 	}
 	if ours := line.Find(report.Ours); ours != nil && ours.Requests != nil && p.name == "kernel" {
 		line.Budgets = append(line.Budgets, report.Budget{What: "≤ 20 requests", Got: *ours.Requests, Limit: 20, Unit: "requests"})
 	}
-	line.Notes = append(line.Notes, "restic reads, cuts and compresses the tree in this time, which the save before the push has done.")
+	line.Notes = append(line.Notes, "restic and kopia read, cut and compress the tree in this time, which the save before the push has done.")
 	return nil
 }
 
-func (b *bench) resticTo(s *s3, p *project, prefix string) measure.Command {
-	return s.command(p.root, "restic", "-q", "-r", s.theirs(prefix), "backup", "--exclude", ".agent", ".")
-}
-
-// pushes: of what has everything already, and of a one-line edit with its save. restic has to look at the tree in both.
+// pushes: of what has everything already, and of a one-line edit with its save. The others have to look at the tree in both.
 func (b *bench) pushes(s *s3, p *project) error {
 	subjects := func(name, script string) []*subject {
 		subjects := []*subject{s.counted(report.Ours, measure.Turn{Name: name,
 			Command: func(int) measure.Command { return b.script(s, p.root, script, "") }})}
-		if b.has["restic"] {
-			subjects = append(subjects, s.counted(report.Peer, measure.Turn{Name: "restic", Rounds: 5,
-				Command: func(int) measure.Command { return b.resticTo(s, p, "restic-"+prefixOf(p, 0)) }}))
+		for _, peer := range b.remotePeers(s) {
+			subjects = append(subjects, s.counted(report.Peer, measure.Turn{Name: peer.name, Rounds: 5,
+				Command: func(int) measure.Command { return peer.backup(p, prefixOf(p, pushRounds-1)) }}))
 		}
 		return subjects
 	}
@@ -252,13 +250,12 @@ func (b *bench) fromRemote(s *s3, p *project) error {
 	ours := s.counted(report.Ours, measure.Turn{Name: "rewind clone and restore", Before: empty, Command: func(int) measure.Command {
 		return b.script(s, p.beside, `"$0" clone "$1" cloned --key `+filepath.Base(key)+` --quiet; cd cloned; "$0" restore last --yes --quiet`, s.ours(prefixOf(p, pushRounds-1)))
 	}})
-	var restic *subject
-	if b.has["restic"] {
-		restic = s.counted(report.Peer, measure.Turn{Name: "restic", Before: empty, Command: func(int) measure.Command {
-			return s.command(p.beside, "restic", "-q", "-r", s.theirs("restic-"+prefixOf(p, 0)), "restore", "latest", "--target", target)
-		}})
+	subjects := []*subject{ours}
+	for _, peer := range b.remotePeers(s) {
+		subjects = append(subjects, s.counted(report.Peer, measure.Turn{Name: peer.name, Before: empty,
+			Command: func(int) measure.Command { return peer.restore(p, prefixOf(p, pushRounds-1), target) }}))
 	}
-	_, err = b.compare(comparison{what: "from the remote to a tree", tree: p.title, rounds: b.pick(5, 3), subjects: []*subject{ours, restic}})
+	_, err = b.compare(comparison{what: "from the remote to a tree", tree: p.title, rounds: b.pick(5, 3), subjects: subjects})
 	return err
 }
 

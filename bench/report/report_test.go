@@ -159,3 +159,27 @@ func TestReplaceIn(t *testing.T) {
 		t.Errorf("a file without marks was changed: %q", got)
 	}
 }
+
+// A run of some parts takes the place of what it measured before, and of nothing else.
+func TestPartInto(t *testing.T) {
+	line := func(what string, ms Millis) *Line {
+		return &Line{What: what, Tree: "a", Subjects: []*Subject{{Name: "rewind", Role: Ours, Times: []Millis{ms}, Median: ms}}}
+	}
+	whole := &Report{Command: "make bench", Tools: []string{"git"}, Notes: []string{"busy"}, Lines: []*Line{line("save", 1), line("push", 2)}, Curves: []*Curve{{Name: "x"}}}
+	part := &Report{Command: "make bench BENCHFLAGS='-run=push'", Started: time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC), Machine: "a machine", Tools: []string{"git", "kopia"}, Notes: []string{"no peer"}, LoadMin: 1, LoadMax: 2, Lines: []*Line{line("push", 3), line("pull", 4)}}
+	for range 2 {
+		part.Into(whole)
+	}
+	var got []string
+	for _, l := range whole.Lines {
+		got = append(got, l.What+" "+l.Subjects[0].Median.String())
+	}
+	if text := strings.Join(got, ", "); text != "save 1.00 ms, push 3.00 ms, pull 4.00 ms" {
+		t.Error(text)
+	}
+	want := &Report{Command: "make bench", Tools: []string{"git", "kopia"}, Lines: whole.Lines, Curves: []*Curve{{Name: "x"}}, Notes: []string{"busy",
+		"`make bench BENCHFLAGS='-run=push'`: its lines were measured on 2026-11-30, a machine, load average 1.0 to 2.0", "`make bench BENCHFLAGS='-run=push'`: no peer"}}
+	if !reflect.DeepEqual(whole, want) {
+		t.Errorf("%+v", whole)
+	}
+}
