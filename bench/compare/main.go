@@ -214,7 +214,7 @@ func (b *bench) plot(result string) error {
 func (b *bench) section() string {
 	var s strings.Builder
 	met, all := b.out.Kept()
-	fmt.Fprintf(&s, "## Measured\n\n%s; load average %.1f to %.1f. Whole processes, page cache warm, medians; all in one run and in turns, by `%s`. "+
+	fmt.Fprintf(&s, "## Measured\n\n%s; load average %.1f to %.1f. Whole processes, page cache warm, medians; all of a line in turns, by `%s`. "+
 		"The floor is the least that the job takes: a raw parallel walk, a bare loop of writes, tar and zstd. "+
 		"%d of %d budgets are met; all lines, spread, memory, disk and the curves: [docs/bench](docs/bench/README.md).\n\n",
 		b.out.Machine, b.out.LoadMin, b.out.LoadMax, b.out.Command, met, all)

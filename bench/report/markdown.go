@@ -12,6 +12,7 @@ var headlines = []struct{ what, tree string }{
 	{"first save", "kernel source"},
 	{"restore of one changed file", "kernel source"},
 	{"export as tar.zst", "kernel source"},
+	{"first push of what was saved", "kernel source"},
 }
 
 // Headlines is the table of the README.

@@ -9,6 +9,9 @@ import (
 // Into puts what a run of some parts found into the report of a whole run: its lines take the places of those with the same names, or
 // come behind. A note says which run made them.
 func (r *Report) Into(whole *Report) {
+	if len(r.Lines) == 0 { // only the pages are to be written anew
+		return
+	}
 	for _, l := range r.Lines {
 		i := slices.IndexFunc(whole.Lines, func(was *Line) bool { return was.What == l.What && was.Tree == l.Tree })
 		if i >= 0 {
