@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// TestCheckOfAServer: what rewind remote check says of versioning, of locks, and of what credentials can do is what the server does. versitygw
-// knows no policy about If-None-Match, so that the policy that remote check --policy prints cannot be tried there as a whole.
+// TestCheckOfAServer: what rewind remote check says of versioning, of locks, and of what credentials can do is what the server does. versitygw 1.8 refuses
+// the policy that remote check --policy prints, since it does not know the condition on If-None-Match; a version that does is held to it.
 func TestCheckOfAServer(t *testing.T) {
 	program := build(t, "../..", "rewind", "./cli/rewind")
 	base := t.TempDir()
@@ -41,8 +42,10 @@ func TestCheckOfAServer(t *testing.T) {
 	for name, c := range map[string]struct {
 		versioned, locked string
 		deny              bool // the machine has an account of its own, which the bucket's policy lets read and write, and not delete
+		printed           bool // that policy is the printed one
 	}{
-		"plain": {"false", unknown, false}, "versioned": {"true", unknown, false}, "locked": {"true", "true", false}, "denied": {unknown, unknown, true},
+		"plain": {"false", unknown, false, false}, "versioned": {"true", unknown, false, false}, "locked": {"true", "true", false, false}, "denied": {unknown, unknown, true, false},
+		"the-policy": {unknown, unknown, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := admin.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name, ObjectLockEnabledForBucket: aws.Bool(c.locked == "true")})
@@ -54,7 +57,7 @@ func TestCheckOfAServer(t *testing.T) {
 			w := &world{T: t, program: program, url: "s3://" + name + "/project?endpoint=" + url}
 			m := w.machine()
 			must(os.Mkdir(m.root, 0o755))
-			if c.deny {
+			if c.deny && !c.printed {
 				policy := fmt.Sprintf(`{"Version": "2012-10-17", "Statement": [
 					{"Effect": "Allow", "Principal": {"AWS": %q}, "Action": "s3:ListBucket", "Resource": "arn:aws:s3:::%[2]s", "Condition": {"StringLike": {"s3:prefix": "project/*"}}},
 					{"Effect": "Allow", "Principal": {"AWS": %[1]q}, "Action": ["s3:GetObject", "s3:PutObject"], "Resource": "arn:aws:s3:::%[2]s/project/*"}]}`, user, name)
@@ -63,6 +66,19 @@ func TestCheckOfAServer(t *testing.T) {
 				w.account, w.secret = user, password
 			}
 			m.must("init")
+			if c.printed {
+				m.must("remote", "add", "printer", strings.Replace(w.url, "/project?", "/elsewhere?", 1), "--manual")
+				policy := string(m.must("remote", "check", "printer", "--policy"))
+				policy = strings.ReplaceAll(strings.ReplaceAll(policy, "/elsewhere", "/project"), `"elsewhere/*"`, `"project/*"`)
+				policy = strings.ReplaceAll(policy, `"Effect": "Allow",`, fmt.Sprintf(`"Effect": "Allow", "Principal": {"AWS": %q},`, user)) // a bucket's policy names whom it is for
+				_, err = admin.PutBucketPolicy(t.Context(), &s3.PutBucketPolicyInput{Bucket: &name, Policy: &policy})
+				if err != nil && strings.Contains(err.Error(), "condition key") {
+					t.Skip("NOT TESTED HERE: this server knows no condition on If-None-Match: ", err)
+				}
+				must(err)
+				m.must("remote", "remove", "printer")
+				w.account, w.secret = user, password
+			}
 			m.must("remote", "add", "origin", w.url, "--manual")
 			m.must("push")
 			var checked struct {
@@ -79,7 +95,7 @@ func TestCheckOfAServer(t *testing.T) {
 				return fmt.Sprint(*b)
 			}
 			got := fmt.Sprint(checked.OK, checked.Credentials, " versioned ", is(checked.Versioned), ", locked ", is(checked.Locked))
-			want := fmt.Sprint(true, struct{ Overwrite, Delete, Conditional bool }{true, !c.deny, true}, " versioned ", c.versioned, ", locked ", c.locked)
+			want := fmt.Sprint(true, struct{ Overwrite, Delete, Conditional bool }{!c.printed, !c.deny, true}, " versioned ", c.versioned, ", locked ", c.locked)
 			if got != want {
 				t.Errorf("%s\nnot %s", got, want)
 			}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
@@ -55,18 +56,33 @@ func condemnedNow(ctx context.Context, r *reader, stamps []string) (lost []strin
 	if err != nil {
 		return nil, err
 	}
-	return missing(there, on, stamps), nil
+	unseen := missing(there, stamps)
+	for _, text := range stamps {
+		s, _ := parseStamp(text)
+		switch name := s.packName(); {
+		case on[name]:
+			lost = append(lost, text)
+		case slices.Contains(unseen, text): // a listing can lag behind: the object itself says whether it is there
+			_, err := r.get(ctx, name, s)
+			if errors.As(err, new(*BadObjectError)) || errors.Is(err, fs.ErrNotExist) {
+				lost = append(lost, text)
+			} else if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return lost, nil
 }
 
-// missing are those of some packs that a listing does not show whole, or that are condemned.
-func missing(listing []bucket.Object, condemned map[string]bool, stamps []string) (lost []string) {
+// missing are those of some packs that a listing does not show whole.
+func missing(listing []bucket.Object, stamps []string) (lost []string) {
 	size := map[string]int64{}
 	for _, o := range listing {
 		size[o.Name] = o.Size
 	}
 	for _, text := range stamps {
 		s, _ := parseStamp(text)
-		if name := s.packName(); size[name] != s.size || condemned[name] {
+		if size[s.packName()] != s.size {
 			lost = append(lost, text)
 		}
 	}

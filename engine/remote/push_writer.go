@@ -80,7 +80,7 @@ func (u *pushing) look(ctx context.Context) (whole, ahead bool, err error) {
 			}
 		}()
 	}
-	if err := u.read(packsName, &named); u.check && (err != nil || len(missing(objects, nil, named)) > 0) {
+	if err := u.read(packsName, &named); u.check && (err != nil || len(missing(objects, named)) > 0) {
 		return false, ahead, nil
 	}
 	if err := in.openMerges(ctx, parentOf(before)); err != nil {

@@ -18,12 +18,41 @@ import (
 	"github.com/rewind-cli/rewind/internal/testkit/faultbucket"
 )
 
-// writer is a machine with a clock of its own, and what its last push reported.
+// writer is a machine with a clock of its own, and what its last push reported, in this life and in each that it was put back from.
 type writer struct {
 	*machine
 	ahead time.Duration // of the server's clock
-	log   string
-	has   []string
+	life
+	before   []life
+	snapshot string
+}
+
+// life is a log, and what a clone of it has.
+type life struct {
+	log string
+	has []string
+}
+
+// lives are all that a writer has pushed and nobody has removed.
+func (w *writer) lives() (all []life) {
+	for _, l := range append(w.before, w.life) {
+		if l.log != "" {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// forgets takes logs that are gone for removed.
+func (w *writer) forgets(gone func(log string) bool) {
+	for i := range w.before {
+		if gone(w.before[i].log) {
+			w.before[i].log = ""
+		}
+	}
+	if gone(w.log) {
+		w.log = ""
+	}
 }
 
 // every is the step through a test's faults: one where all of them are tried, and n where -race tries a share of them.
@@ -34,13 +63,14 @@ func every(n int) int {
 	return 1
 }
 
-// TestManyWriters: several machines, with clocks an hour apart, push, merge and collect in one remote for weeks, where requests fail. What any of them
-// reported as pushed, a clone has at any time, unless its log was removed by name.
+// TestManyWriters: three machines, with clocks an hour apart, push, merge and collect in one remote for weeks, where requests fail and listings lag behind, and
+// come back as snapshots of themselves. What any of them reported as pushed, in any of its lives, a clone has at any time, unless its log was removed by name.
 func TestManyWriters(t *testing.T) {
-	lives := 3
+	lives := 6
 	if testing.Short() {
-		lives = 1
+		lives = 2
 	}
+	putBacks, moved := 0, 0
 	for seed := range lives {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(seed), 5))
@@ -53,6 +83,7 @@ func TestManyWriters(t *testing.T) {
 			defer small()()
 			first := server
 			writers := []*writer{{machine: initialised(t, &first)}}
+			taken := map[*writer]life{} // of the snapshots
 			key := writers[0].add()
 			pass := func(d time.Duration) {
 				server = server.Add(d)
@@ -64,7 +95,7 @@ func TestManyWriters(t *testing.T) {
 				w := &writer{ahead: []time.Duration{-time.Hour, time.Hour}[i]}
 				if i == 0 { // a machine of its own, which has the key
 					at := server
-					w.machine = &machine{t, t.TempDir(), writers[0].home, &at}
+					w.machine = &machine{t, t.TempDir(), t.TempDir(), &at}
 					made, _, err := stores.Init(t.Context(), stores.InitOptions{OpenOptions: project.OpenOptions{Env: w.env(), Root: w.dir}})
 					if err != nil {
 						t.Fatal(err)
@@ -72,14 +103,14 @@ func TestManyWriters(t *testing.T) {
 					made.Close()
 					w.save()
 					p := w.open()
-					if _, err := remote.Add(t.Context(), p, remote.AddOptions{Name: "origin", URL: "s3://fault/x"}); err != nil {
+					if _, err := remote.Add(t.Context(), p, remote.AddOptions{Name: "origin", URL: "s3://fault/x", Key: remote.GivenKey{Text: key}}); err != nil {
 						t.Fatal(err)
 					}
 					p.Close()
 				} else { // a clone
 					writers[0].pushes(4)
 					at := server
-					w.machine = &machine{t, filepath.Join(t.TempDir(), "clone"), writers[0].home, &at}
+					w.machine = &machine{t, filepath.Join(t.TempDir(), "clone"), t.TempDir(), &at}
 					done, err := remote.Clone(t.Context(), remote.CloneOptions{OpenOptions: w.options(), URL: "s3://fault/x", Dir: w.dir, Name: "origin", Key: remote.GivenKey{Text: key}})
 					if err != nil {
 						t.Fatal(err)
@@ -116,7 +147,11 @@ func TestManyWriters(t *testing.T) {
 			for range 70 {
 				pass(time.Duration(r.IntN(100)) * time.Second)
 				w := writers[r.IntN(len(writers))]
-				switch op := r.IntN(20); {
+				b.Lag = 0
+				if seed%2 == 1 {
+					b.Lag = r.IntN(3)
+				}
+				switch op := r.IntN(23); {
 				case op < 12:
 					size := 200
 					if op == 0 {
@@ -132,8 +167,11 @@ func TestManyWriters(t *testing.T) {
 					}
 					if err == nil && done.Bytes > 0 {
 						p := w.open()
-						w.log, w.has = log, history(t, p)
+						w.life = life{log, history(t, p)}
 						p.Close()
+						if done.Moved {
+							moved++
+						}
 					}
 				case op < 15:
 					rate = 10
@@ -150,7 +188,20 @@ func TestManyWriters(t *testing.T) {
 					if !expected(err) {
 						t.Fatal(err)
 					}
-				case op < 19: // a torn object, and one that nothing needs
+				case op < 21:
+					if w.snapshot != "" && r.IntN(2) == 0 { // it comes back as it was then
+						putBack(t, w.snapshot, w.dir)
+						putBack(t, w.snapshot+".home", w.home)
+						w.before, w.life = append(w.before, w.life), taken[w]
+						pass(time.Duration(r.IntN(3)) * time.Minute)
+						putBacks++
+						continue
+					}
+					w.snapshot = filepath.Join(t.TempDir(), "snapshot")
+					cp(t, w.dir, w.snapshot)
+					cp(t, w.home, w.snapshot+".home")
+					taken[w] = w.life
+				case op < 22: // a torn object, and one that nothing needs
 					b.Overwrite(fmt.Sprintf("d/9-%032x", r.Uint64()), []byte("nothing"))
 				default:
 					v := writers[r.IntN(len(writers))]
@@ -164,18 +215,22 @@ func TestManyWriters(t *testing.T) {
 					}
 					if err == nil { // the others find out when they push again
 						for _, v := range writers {
-							if v != w && !there(t, b, v.log) {
-								v.log = ""
+							v.forgets(func(log string) bool { return !there(t, b, log) })
+							if l := taken[v]; !there(t, b, l.log) {
+								taken[v] = life{}
 							}
 						}
 					}
 				}
 				for _, w := range writers {
-					if w.log != "" && r.IntN(3) == 0 {
-						w.holdsThese(b, key, w.log, w.has)
+					for _, l := range w.lives() {
+						if r.IntN(4) == 0 {
+							w.holdsThese(b, key, l.log, l.has)
+						}
 					}
 				}
 			}
+			b.Lag = 0
 			for _, w := range writers {
 				pass(2 * time.Minute)
 				w.write("last", w.dir)
@@ -185,8 +240,14 @@ func TestManyWriters(t *testing.T) {
 					t.Fatal(err)
 				}
 				w.holds(b, key, log)
+				for _, l := range w.lives() {
+					w.holdsThese(b, key, l.log, l.has)
+				}
 			}
 		})
+	}
+	if putBacks < lives || moved == 0 {
+		t.Errorf("machines came back %d times, and %d logs were begun anew: too little was tried", putBacks, moved)
 	}
 }
 
