@@ -51,9 +51,28 @@ type cutter struct{ buf []byte }
 // PutFile cuts r into chunks, stages them and a List, and returns the List's id. prev, if not zero, is the List of an older
 // version: a changed chunk is stored as a delta of the one that was in its place, where that is smaller.
 func (w *Writer) PutFile(r io.Reader, prev oid.ID) (id oid.ID, list List, err error) {
+	next, err := w.cut.cut(r)
+	if err != nil {
+		return oid.ID{}, List{}, err
+	}
+	return w.putCut(next, prev)
+}
+
+// PutPieces is PutFile for a file that the caller has cut: each piece is a chunk, and none is empty.
+func (w *Writer) PutPieces(pieces [][]byte, prev oid.ID) (id oid.ID, list List, err error) {
+	return w.putCut(func() (piece []byte, err error) {
+		if len(pieces) == 0 {
+			return nil, io.EOF
+		}
+		piece, pieces = pieces[0], pieces[1:]
+		return piece, nil
+	}, prev)
+}
+
+func (w *Writer) putCut(next func() ([]byte, error), prev oid.ID) (id oid.ID, list List, err error) {
 	before := w.older(prev)
 	w.credit = inVain
-	return w.cutFile(r, before, func(c Chunk, data []byte) error {
+	return w.cutFile(next, before, func(c Chunk, data []byte) error {
 		base := before.of(c.ID)
 		if w.credit <= 0 {
 			base = oid.ID{}
@@ -66,14 +85,14 @@ func (w *Writer) PutFile(r io.Reader, prev oid.ID) (id oid.ID, list List, err er
 // CutFile cuts as PutFile does, but hands each chunk to chunk instead of staging it: only the List is staged. data is valid
 // during the call.
 func (w *Writer) CutFile(r io.Reader, chunk func(c Chunk, data []byte) error) (id oid.ID, list List, err error) {
-	return w.cutFile(r, older{}, chunk)
-}
-
-func (w *Writer) cutFile(r io.Reader, before older, chunk func(c Chunk, data []byte) error) (id oid.ID, list List, err error) {
 	next, err := w.cut.cut(r)
 	if err != nil {
 		return oid.ID{}, List{}, err
 	}
+	return w.cutFile(next, older{}, chunk)
+}
+
+func (w *Writer) cutFile(next func() ([]byte, error), before older, chunk func(c Chunk, data []byte) error) (id oid.ID, list List, err error) {
 	whole := blake3.New()
 	for {
 		data, err := next()

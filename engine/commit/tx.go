@@ -95,6 +95,12 @@ func (t *Tx) Content(worker int, f io.Reader, size int64, prev oid.ID) (manifest
 	return manifest.File, id, int64(len(data)), err
 }
 
+// Pieces is Content for a file that the caller has cut where a change of a part is likely to leave the others as they are.
+func (t *Tx) Pieces(worker int, pieces [][]byte, prev oid.ID) (manifest.Kind, oid.ID, int64, error) {
+	id, list, err := t.workers[worker].files.PutPieces(pieces, prev)
+	return manifest.Chunked, id, list.Size, err
+}
+
 // Dir puts a directory manifest's canonical bytes.
 func (t *Tx) Dir(worker int, data []byte, prev oid.ID) (oid.ID, error) {
 	id, err := t.put(t.workers[worker].dirs, data, prev)

@@ -48,7 +48,13 @@ type Place struct {
 	WorkTree string `json:"worktree"`
 	Common   string `json:"common"`           // the common git directory
 	GitDir   string `json:"gitdir,omitempty"` // of a linked worktree: its own, below Common
+
+	Mode   fs.FileMode `json:"mode,omitempty"`     // permissions of Common
+	Beside []string    `json:"not_held,omitempty"` // names in Common of what has objects that are not held: "lfs", "annex"
 }
+
+// notHeld are directories in a git directory with objects that are not held.
+var notHeld = []string{"lfs", "annex"}
 
 // captured is a repository's state in a transaction that is not committed yet.
 type captured struct {
@@ -142,7 +148,7 @@ func (c *captured) look(ctx context.Context, last signature, changed []string) e
 		was, known := last.Indexes[index.name]
 		if known && !slices.Contains(changed, index.path) {
 			c.next.Indexes[index.name] = was
-			staged.dir.Entries = append(staged.dir.Entries, manifest.Entry{Name: index.name, Kind: was.Kind, Mode: 0o600, ID: was.ID, Size: was.Size})
+			staged.add(index.name, was)
 			continue
 		}
 		if err := c.index(&staged, index, was.ID); err != nil {
@@ -173,6 +179,14 @@ func (c *captured) look(ctx context.Context, last signature, changed []string) e
 func (c *captured) place() Place {
 	r := c.repo
 	place := Place{WorkTree: c.relative(r.WorkTree), Common: c.relative(r.CommonDir)}
+	if info, err := os.Stat(r.CommonDir); err == nil {
+		place.Mode = info.Mode().Perm()
+	}
+	for _, name := range notHeld {
+		if account.IsDir(filepath.Join(r.CommonDir, name, "objects")) {
+			place.Beside = append(place.Beside, name)
+		}
+	}
 	if r.GitDir != r.CommonDir {
 		if rel, err := filepath.Rel(r.CommonDir, r.GitDir); err == nil && filepath.IsLocal(rel) {
 			place.GitDir = strconv.Quote(filepath.ToSlash(rel))
@@ -228,13 +242,18 @@ func (t *tree) subdir(name string, id oid.ID, files, size uint64) {
 	t.dir.Entries = append(t.dir.Entries, manifest.Entry{Name: name, Kind: manifest.Subdir, Mode: 0o700, ID: id, Files: files, Size: size})
 }
 
+// add adds a file that is in the transaction.
+func (t *tree) add(name string, x indexed) {
+	t.dir.Entries = append(t.dir.Entries, manifest.Entry{Name: name, Kind: x.Kind, Mode: 0o600, ID: x.ID, Size: x.Size})
+}
+
 // file adds a file; prev is what its content is likely to resemble.
 func (t *tree) file(name string, f interface{ Read([]byte) (int, error) }, size int64, prev oid.ID) error {
 	kind, id, n, err := t.sink.Content(0, f, size, prev)
 	if err != nil {
 		return err
 	}
-	t.dir.Entries = append(t.dir.Entries, manifest.Entry{Name: name, Kind: kind, Mode: 0o600, ID: id, Size: uint64(n)})
+	t.add(name, indexed{kind, id, uint64(n)})
 	return nil
 }
 

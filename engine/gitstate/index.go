@@ -7,6 +7,8 @@ import (
 	"encoding/binary"
 	"path/filepath"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/cas/vfs"
 )
@@ -24,14 +26,17 @@ func (c *captured) index(into *tree, x index, prev oid.ID) error {
 	if err != nil {
 		idSize = 0 // of a later git: it is kept as it is
 	}
-	data = withoutStats(data, idSize)
-	if err := into.file(x.name, bytes.NewReader(data), int64(len(data)), prev); err != nil {
-		return err
+	kind, id, n, err := c.o.Tx.Pieces(0, withoutStats(data, idSize), prev)
+	if err == nil {
+		c.next.Indexes[x.name] = indexed{kind, id, uint64(n)}
+		into.add(x.name, c.next.Indexes[x.name])
 	}
-	e := into.dir.Entries[len(into.dir.Entries)-1]
-	c.next.Indexes[x.name] = indexed{e.Kind, e.ID, e.Size}
-	return nil
+	return err
 }
+
+// pieceOf says how many entries a piece of an index has, in the mean, less one: a power of two. A commit changes single entries in
+// some pieces, so that each takes a few bytes; as a whole, all between the first and the last one would be compressed.
+const pieceOf = 1<<6 - 1
 
 // Parts of an index, by git's Documentation/gitformat-index.
 const (
@@ -44,42 +49,54 @@ const (
 // withoutStats gives an index without what only a look at the work tree put into it: the stat fields of the entries are
 // zero, which git reads as "compare the content", and the extensions that git can make anew are gone. So the index of a
 // state stays the same when git only refreshes it. What is no index that it knows comes back as it is. data is overwritten.
-func withoutStats(data []byte, idSize int) []byte {
+//
+// It comes in pieces, cut behind entries by their names, so that one that comes or goes moves no other cut.
+func withoutStats(data []byte, idSize int) (pieces [][]byte) {
 	end := len(data) - idSize // where the checksum is
 	if idSize == 0 || end < indexHeader || string(data[:4]) != "DIRC" {
-		return data
+		return [][]byte{data}
 	}
-	original := bytes.Clone(data)
 	version := binary.BigEndian.Uint32(data[4:])
+	var ends []int // of the entries
 	at := indexHeader
 	for range binary.BigEndian.Uint32(data[8:]) {
 		size := entrySize(data[at:end], version, idSize)
 		if size == 0 {
-			return original
+			return [][]byte{data}
 		}
-		clear(data[at : at+statMode])
-		clear(data[at+statMode+4 : at+statSize])
 		at += size
+		ends = append(ends, at)
 	}
-	out := data[:at]
+	var extensions []byte
 	for rest := data[at:end]; len(rest) > 0; {
 		if len(rest) < 8 {
-			return original
+			return [][]byte{data}
 		}
 		size := 8 + int64(binary.BigEndian.Uint32(rest[4:]))
 		if size > int64(len(rest)) {
-			return original
+			return [][]byte{data}
 		}
 		if name := string(rest[:4]); name[0] >= 'a' || name == "REUC" { // what git must understand, and what it cannot make anew
-			out = append(out, rest[:size]...)
+			extensions = append(extensions, rest[:size]...)
 		}
 		rest = rest[size:]
 	}
-	sum := make([]byte, idSize) // all zero where git was to write none
-	if checksum := original[end:]; !bytes.Equal(checksum, sum) {
-		sum = checksumOf(out, idSize)
+	begin := 0 // of the piece
+	at = indexHeader
+	for _, next := range ends {
+		clear(data[at : at+statMode])
+		clear(data[at+statMode+4 : at+statSize])
+		if xxhash.Sum64(data[at+statSize+idSize:next])&pieceOf == 0 {
+			pieces, begin = append(pieces, data[begin:next]), next
+		}
+		at = next
 	}
-	return append(out, sum...)
+	sum := data[end:]
+	rest := append(bytes.Clone(data[begin:at]), extensions...)
+	if len(bytes.Trim(sum, "\x00")) > 0 { // else git was to write none
+		sum = checksumOf(data[:at], extensions, idSize)
+	}
+	return append(pieces, append(rest, sum...))
 }
 
 // entrySize is the size of the entry that data begins with, 0 for none.
@@ -114,11 +131,12 @@ func entrySize(data []byte, version uint32, idSize int) int {
 	return 0
 }
 
-func checksumOf(data []byte, idSize int) []byte {
+func checksumOf(entries, extensions []byte, idSize int) []byte {
+	sum := sha1.New() // git's own checksum, against damage and not against people
 	if idSize == sha256.Size {
-		sum := sha256.Sum256(data)
-		return sum[:]
+		sum = sha256.New()
 	}
-	sum := sha1.Sum(data) // git's own checksum, against damage and not against people
-	return sum[:]
+	_, _ = sum.Write(entries) // never fails
+	_, _ = sum.Write(extensions)
+	return sum.Sum(nil)
 }

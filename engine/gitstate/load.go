@@ -39,6 +39,9 @@ type State struct {
 	Common   string // the common git directory, absolute
 	GitDir   string // the work tree's own git directory, absolute: Common, or below it
 
+	Mode   fs.FileMode // permissions of Common; 0 of a state that does not say it
+	Beside []string    // see Place
+
 	objects Objects
 	files   oid.ID
 	indexes manifest.Dir
@@ -183,7 +186,12 @@ func (s *State) readPlace(e manifest.Entry, root string) error {
 		return filepath.Clean(path)
 	}
 	s.WorkTree, s.Common = absolute(place.WorkTree), absolute(place.Common)
-	s.GitDir = s.Common
+	s.GitDir, s.Mode = s.Common, place.Mode.Perm()
+	for _, name := range notHeld {
+		if slices.Contains(place.Beside, name) {
+			s.Beside = append(s.Beside, name)
+		}
+	}
 	if place.GitDir != "" {
 		below, err := strconv.Unquote(place.GitDir)
 		if err != nil || !filepath.IsLocal(filepath.FromSlash(below)) {
