@@ -14,8 +14,8 @@ import (
 // lostRefs is how many branches come back at once.
 const lostRefs = 1000
 
-// gitPart measures what git's own state costs. The floor of a save is one of the same tree without a repository, which looks
-// neither at what git tracks nor at its state; that of a restore is git itself, which makes the same branches.
+// gitPart measures what git's own state costs. The floor of a hook and of a save is one of the same tree without a repository, which
+// looks neither at what git tracks nor at its state; that of a restore is git itself, which makes the same branches.
 func (b *bench) gitPart() error {
 	if !b.has["git"] {
 		return nil
@@ -24,34 +24,72 @@ func (b *bench) gitPart() error {
 	if err != nil {
 		return err
 	}
-	p, err := b.tree("repository")
-	if err != nil {
+	if err := b.ensureSaved(plain); err != nil {
 		return err
 	}
-	refs := b.pick(10_000, 2000)
-	if err := b.do(b.inRepository(p, "git init -q && git config gc.auto 0 && echo .agent/ >.git/info/exclude && git add . && git commit -qm one")); err != nil {
-		return err
-	}
-	if err := b.do(b.inRepository(p, fmt.Sprintf("seq %d | sed 's,.*,create refs/heads/b& HEAD,' | git update-ref --stdin && git pack-refs --all", refs))); err != nil {
-		return err
-	}
-	for _, p := range []*project{plain, p} {
+	refs, size := b.pick(10_000, 2000), b.pick(3_000_000_000, 30_000_000)
+	branches := fmt.Sprintf("seq %d | sed 's,.*,create refs/heads/b& HEAD,' | git update-ref --stdin", refs)
+	for _, kind := range []struct{ tree, title, script string }{
+		{"repository-large", report.Bytes(int64(size)) + " of objects", incompressible(size)},
+		{"repository-loose", report.Count(refs) + " branches, each a file", branches},
+		{"repository", report.Count(refs) + " branches, packed", branches + " && git pack-refs --all"},
+	} {
+		p, err := b.tree(kind.tree)
+		if err != nil {
+			return err
+		}
+		p.title += ", " + kind.title
+		if err := b.do(b.inRepository(p, "git init -q && git config gc.auto 0 && echo .agent/ >.git/info/exclude && git add . && git commit -qm one\n"+kind.script)); err != nil {
+			return err
+		}
 		if err := b.ensureSaved(p); err != nil {
 			return err
 		}
+		if err := b.unchangedInRepository(plain, p); err != nil {
+			return err
+		}
+		if err := b.saveAfterCommit(plain, p); err != nil {
+			return err
+		}
+		if kind.tree == "repository" {
+			return b.refsComeBack(p)
+		}
 	}
-	title := fmt.Sprintf("%s, %s branches", p.title, report.Count(refs))
-	floor := b.ours(plain, "save", "--quiet")
-	floor.role, floor.Name = report.Floor, "without git"
-	line, err := b.compare(comparison{what: "save in a git repository, nothing changed", tree: title, rounds: b.pick(40, 7), subjects: []*subject{floor, b.ours(p, "save", "--quiet")}})
+	return nil
+}
+
+// incompressible is a script that commits some large files of noise, of size bytes in all, which no work tree has.
+func incompressible(size int) string {
+	const files = 6
+	return fmt.Sprintf(`for i in $(seq %d); do
+		head -c %d /dev/urandom >.git/noise
+		printf '100644 blob %%s\tnoise%%s\n' "$(git -c core.compression=0 hash-object -w --no-filters .git/noise)" $i
+	done >.git/list
+	git update-ref refs/heads/noise "$(git commit-tree -m noise "$(git mktree <.git/list)")"
+	rm .git/noise .git/list`, files, size/files)
+}
+
+// unchangedInRepository: the hook at the end of a turn that changed nothing.
+func (b *bench) unchangedInRepository(plain, p *project) error {
+	floor, err := b.unchangedHook(plain)
+	if floor == nil || err != nil {
+		return err
+	}
+	ours, err := b.unchangedHook(p)
 	if err != nil {
 		return err
 	}
-	budget(line, "≤ floor + 2 ms", overFloor(line, 1, 2))
-	if err := b.saveAfterCommit(plain, p, title); err != nil {
-		return err
+	floor.role, floor.Name = report.Floor, "without git"
+	for _, s := range []*subject{floor, ours} { // the first one registers the session
+		if err := b.do(s.Command(0)); err != nil {
+			return err
+		}
 	}
-	return b.refsComeBack(p, title)
+	line, err := b.compare(comparison{what: "hook in a git repository, nothing changed", tree: p.title, rounds: b.pick(60, 9), subjects: []*subject{floor, ours}})
+	if err == nil {
+		budget(line, "≤ floor + 2 ms", overFloor(line, 1, 2))
+	}
+	return err
 }
 
 // inRepository runs a shell script in a tree that is a git repository.
@@ -60,7 +98,7 @@ func (b *bench) inRepository(p *project, script string) measure.Command {
 }
 
 // saveAfterCommit: ten files have changed, and are committed where there is a repository.
-func (b *bench) saveAfterCommit(plain, p *project, title string) error {
+func (b *bench) saveAfterCommit(plain, p *project) error {
 	const edited = 10
 	rounds := b.pick(40, 7)
 	each := func(round int) error {
@@ -79,15 +117,20 @@ func (b *bench) saveAfterCommit(plain, p *project, title string) error {
 	}
 	floor, ours := b.ours(plain, "save", "--quiet"), b.ours(p, "save", "--quiet")
 	floor.role, floor.Name, floor.calls, ours.calls = report.Floor, "without git", false, false
-	line, err := b.compare(comparison{what: "save after a commit of 10 files", tree: title, rounds: rounds, each: each, subjects: []*subject{floor, ours}})
-	if err == nil {
-		budget(line, "≤ floor + 5 ms", overFloor(line, 1, 5))
+	line, err := b.compare(comparison{what: "save after a commit of 10 files", tree: p.title, rounds: rounds, each: each, subjects: []*subject{floor, ours}})
+	if err != nil {
+		return err
 	}
+	budget(line, "≤ floor + 5 ms", overFloor(line, 1, 5))
+	held, err := measure.Alone(filepath.Join(b.dir, "home", ".rewind", "vault"), func(name string) bool {
+		return strings.HasPrefix(name, "pack-") || len(name) == 38 && !strings.Contains(name, ".")
+	})
+	line.Budgets = append(line.Budgets, report.Budget{What: "held objects take 0 B while git has them", Got: float64(held), Unit: "bytes"})
 	return err
 }
 
 // refsComeBack: branches were deleted, and return.
-func (b *bench) refsComeBack(p *project, title string) error {
+func (b *bench) refsComeBack(p *project) error {
 	if err := b.do(b.rewindCommand(p, "save", "--quiet", "--name", "branches")); err != nil {
 		return err
 	}
@@ -109,7 +152,7 @@ func (b *bench) refsComeBack(p *project, title string) error {
 	floor := &subject{role: report.Floor, Turn: measure.Turn{Name: "git update-ref", Before: gone, Command: func(int) measure.Command { return update("create") }}}
 	ours := b.ours(p, "restore", "branches", "--git-only", "--quiet", "--yes")
 	ours.Before, ours.calls = gone, false
-	line, err := b.compare(comparison{what: report.Count(lostRefs) + " deleted branches return", tree: title, rounds: b.pick(7, 3), subjects: []*subject{floor, ours}})
+	line, err := b.compare(comparison{what: report.Count(lostRefs) + " deleted branches return", tree: p.title, rounds: b.pick(7, 3), subjects: []*subject{floor, ours}})
 	if err == nil {
 		budget(line, "≤ 1 s", 1000)
 	}

@@ -53,8 +53,10 @@ var shapes = map[string]workload.Shape{
 	"dirs300":  {Files: 15_000, PerDir: 300, MeanSize: 8 << 10},
 	"wide":     {Files: 20_000, PerDir: 20_000, MeanSize: 2 << 10},
 	// The same tree without a repository and in one.
-	"alone":      {Files: 10_000, PerDir: 20, MeanSize: 6 << 10},
-	"repository": {Files: 10_000, PerDir: 20, MeanSize: 6 << 10},
+	"alone":            {Files: 10_000, PerDir: 20, MeanSize: 6 << 10},
+	"repository":       {Files: 10_000, PerDir: 20, MeanSize: 6 << 10},
+	"repository-loose": {Files: 10_000, PerDir: 20, MeanSize: 6 << 10},
+	"repository-large": {Files: 10_000, PerDir: 20, MeanSize: 6 << 10},
 }
 
 func (b *bench) makeTree(name, root string) (title string, err error) {
