@@ -300,3 +300,39 @@ func TestTmuxHunks(t *testing.T) {
 	x.keys("q")
 	x.shows(`Restored the chosen parts to `, `Undid the restore`, `(?m)^\$$`)
 }
+
+// The details of a row say where git's HEAD was, and that it moved since the checkpoint before; a comparison and the plan say that
+// it is on another branch now.
+func TestTmuxGit(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git")
+	}
+	x := newTmux(t, "140", "40")
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
+		cmd.Dir, cmd.Env = x.dir, append(x.env, "GIT_CONFIG_NOSYSTEM=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+	}
+	x.write("note.txt", "one\n")
+	git("init", "-q", "-b", "main")
+	git("add", ".")
+	git("commit", "-q", "-m", "one")
+	x.run("init")
+	git("switch", "-q", "-c", "topic")
+	x.write("note.txt", "two\n")
+	git("commit", "-q", "-a", "-m", "two")
+	x.run("save", "on topic")
+	git("switch", "-q", "main")
+	x.run("save", "on main")
+	x.keys("rewind", "Enter")
+	x.shows(`> .*1 .*on main`, `git: HEAD was on branch topic at [0-9a-f]{8}, and then on branch main at [0-9a-f]{8}`)
+	x.keys("j")
+	x.shows(`> .*2 .*on topic`, `git: on topic [0-9a-f]+`, `git: HEAD was on branch main at [0-9a-f]{8}, and then on branch topic at`, `git, after it: switched topic`)
+	x.keys("d")
+	x.shows(`from 2 "on topic" to now`, `git: HEAD was on branch topic at [0-9a-f]{8}, and then on branch main at`)
+	x.keys("Enter")
+	x.shows(`HEAD is on branch main at [0-9a-f]{8}, and was on branch topic`)
+}

@@ -32,15 +32,15 @@ func TestUIGit(t *testing.T) {
 	l.git("branch", "-q", "-D", "<b>")
 	l.git("commit", "-q", "--allow-empty", "-m", "two")
 	place := l.logIn(l.ui(l.env).URL)
-	row := func() (found rowView) {
+	row := func(text string) (found rowView) {
 		for _, r := range l.rows(place) {
-			if strings.Contains(r.Text, "with a branch") {
+			if strings.Contains(r.Text, text) {
 				found = r
 			}
 		}
 		return found
 	}
-	target := row()
+	target := row("with a branch")
 	if want := "1 commit on main ("; !strings.Contains(target.Git, want) || !strings.Contains(target.Git, "branch <b> deleted (was ") {
 		t.Errorf("the row says of git %q, not %q", target.Git, want)
 	}
@@ -49,6 +49,22 @@ func TestUIGit(t *testing.T) {
 	if all := strings.Join(look.Git, "\n"); len(look.Git) != 3 || !strings.HasPrefix(all, "git: on main ") || !strings.Contains(all, "branch <b> deleted") {
 		t.Errorf("the details say of git %q", look.Git)
 	}
+	moved := func(of, other string) string {
+		t.Helper()
+		look = filesView{}
+		l.get("/api/v1"+place+"/look?id="+of+"&other="+other, &look)
+		if look.Head == nil {
+			return ""
+		}
+		return look.Head.From.Branch + " to " + look.Head.To.Branch
+	}
+	l.git("switch", "-q", "-c", "topic")
+	l.run(l.env, "save", "on topic")
+	on := row("on topic")
+	if got := moved(on.ID, "") + ", " + moved(on.ID, target.ID) + ", " + moved(target.ID, "@") + ", " + moved(on.ID, "@"); got != "main to topic, main to topic, main to topic, " {
+		t.Errorf("HEAD moved %s", got)
+	}
+	l.git("switch", "-q", "main")
 	var plan planView
 	ask := func(a action) {
 		t.Helper()

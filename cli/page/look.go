@@ -61,7 +61,8 @@ func (s *space) look(ctx context.Context, args web.Args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if out.Head, err = s.headMoved(ctx, r, args("other")); err != nil || args("other") != "" {
+	moved, err := s.HeadMoved(ctx, r, args("other"))
+	if out.Head = rows.ViewHeadMoved(moved); err != nil || args("other") != "" {
 		return out, err
 	}
 	if out.Git, err = s.GitOf(r); err != nil || r.Then == nil {
@@ -74,28 +75,6 @@ func (s *space) look(ctx context.Context, args web.Args) (any, error) {
 		out.Then.Title = "what came after this turn, before the next"
 	}
 	return out, nil
-}
-
-// headMoved says whether git's HEAD moved from the checkpoint before a row to the row, or between it and another.
-func (s *space) headMoved(ctx context.Context, r *timeline.Row, other string) (*rows.HeadMovedView, error) {
-	switch {
-	case r.Checkpoint == nil:
-		return nil, nil
-	case other == "":
-		moved, err := inspect.HeadCame(ctx, s.P, r.Checkpoint.Checkpoint)
-		return rows.ViewHeadMoved(moved), err
-	case other == "@":
-		return rows.ViewHeadMoved(inspect.HeadMoves(s.P, r.Checkpoint.Checkpoint, nil)), nil
-	}
-	to, err := s.Checkpoint(other)
-	if err != nil {
-		return nil, err
-	}
-	from := r.Checkpoint
-	if from.Seq > to.Seq {
-		from, to = to, from
-	}
-	return rows.ViewHeadMoved(inspect.HeadMoves(s.P, from.Checkpoint, &to.Checkpoint)), nil
 }
 
 // lookAt is what a row changed, or what differs between it and another; room is how many bytes of patches are left.

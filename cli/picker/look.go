@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
@@ -40,17 +41,24 @@ func (s *picking) lookAt(ctx context.Context, a screen.Ask) (*screen.Look, error
 		return nil, err
 	}
 	out := &screen.Look{Title: title}
-	if a.Other == "" && !a.Now {
-		lines, err := s.GitOf(r)
-		if err != nil {
+	var lines []string
+	if other == "" {
+		if lines, err = s.GitOf(r); err != nil {
 			return nil, err
 		}
-		for _, text := range lines {
-			out.Diff = append(out.Diff, screen.Text(screen.Cyan, text))
-		}
-		if len(lines) > 0 && len(files) > 0 {
-			out.Diff = append(out.Diff, nil)
-		}
+	}
+	moved, err := s.HeadMoved(ctx, r, other)
+	if err != nil {
+		return nil, err
+	}
+	if moved != nil {
+		lines = slices.Insert(lines, min(1, len(lines)), "git: "+rows.HeadMovedText(moved))
+	}
+	for _, text := range lines {
+		out.Diff = append(out.Diff, screen.Text(screen.Cyan, text))
+	}
+	if len(lines) > 0 && len(files) > 0 {
+		out.Diff = append(out.Diff, nil)
 	}
 	showFiles(out, files)
 	if a.Other == "" {
@@ -74,6 +82,28 @@ func (s *Source) GitOf(r *timeline.Row) (lines []string, err error) {
 		lines = append(lines, "git, after it: "+rows.GitText(e))
 	}
 	return lines, nil
+}
+
+// HeadMoved says whether git's HEAD moved from the checkpoint before a row to the row (""), or between it and another row, or now ("@");
+// nil: it did not.
+func (s *Source) HeadMoved(ctx context.Context, r *timeline.Row, other string) (*inspect.HeadMoved, error) {
+	switch {
+	case r.Checkpoint == nil:
+		return nil, nil
+	case other == "":
+		return inspect.HeadCame(ctx, s.P, r.Checkpoint.Checkpoint)
+	case other == "@":
+		return inspect.HeadMoves(s.P, r.Checkpoint.Checkpoint, nil), nil
+	}
+	to, err := s.Checkpoint(other)
+	if err != nil {
+		return nil, err
+	}
+	from := r.Checkpoint
+	if from.Seq > to.Seq {
+		from, to = to, from
+	}
+	return inspect.HeadMoves(s.P, from.Checkpoint, &to.Checkpoint), nil
 }
 
 // Differing are the files between two rows, between a row and now ("@"), or those that a row changed (""), under a title.
