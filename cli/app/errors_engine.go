@@ -74,10 +74,11 @@ func explainStore(err error, f *Failure) bool {
 		if len(notInit.History) > 0 {
 			f.Warnings = HistoryText(notInit.History)
 			id := ShortStore(notInit.History[0].ID)
-			f.Hint = "rewind init --adopt " + id + " brings the newest history here; rewind init starts a new one"
+			where := " DIR its files and git into another directory"
 			if names, err := os.ReadDir(notInit.Root); err == nil && len(names) == 0 {
-				f.Hint = "rewind init --adopt " + id + " brings the newest history here, and rewind rescue " + id + " . the files and git, too, if that directory is gone; rewind init starts a new one"
+				where = " . the files and git, too"
 			}
+			f.Hint = "rewind init --adopt " + id + " brings the newest history here, and rewind rescue " + id + where + ", if that directory is gone; rewind init starts a new one"
 		}
 	case errors.As(err, &noStore):
 		f.Code, f.Hint = ExitNotFound, "rewind stores lists all stores"
@@ -225,7 +226,7 @@ func explainHeld(err error, f *Failure) bool {
 			f.Hint = "rewind restore " + forgotten.Older.ID.String()[:ShortID] + " goes further back, to the next checkpoint that differs"
 		}
 	case errors.As(err, &removed):
-		f.Code, f.Hint = ExitRefused, linkAgain(removed)
+		f.Code, f.Hint = ExitRefused, LinkAgain(removed, "the same command again")
 	case is[*restore.ChangedSinceError](err, f, ExitRefused, "the same command shows them as they are now"):
 	case is[*gitprogram.MissingError](err, f, ExitFailed, "install git, or put it into $PATH"):
 	case is[*port.NoStatesError](err, f, ExitFailed, "rewind list shows the checkpoints; choose the ends with --good and --bad"):
@@ -343,8 +344,8 @@ func explainRest(err error, f *Failure) bool {
 // quotedPaths names paths as a shell takes them.
 func quotedPaths(paths []string) string { return strings.Join(QuoteAll(paths), ", ") }
 
-// linkAgain is the command by which a person says that a directory is to be the linked worktree again that it was.
-func linkAgain(e *restore.WorktreeRemovedError) string {
-	return fmt.Sprintf("echo %s >%s, then the same command again, registers it anew with its HEAD and its index",
-		ShellQuote("gitdir: "+e.GitDir), ShellQuote(filepath.Join(e.WorkTree, ".git")))
+// LinkAgain is how a person says that a directory is to be the linked worktree again that it was, in front of a command.
+func LinkAgain(e *restore.WorktreeRemovedError, command string) string {
+	return fmt.Sprintf("echo %s >%s, then %s, registers it anew with its HEAD and its index",
+		ShellQuote("gitdir: "+e.GitDir), ShellQuote(filepath.Join(e.WorkTree, ".git")), command)
 }

@@ -58,7 +58,11 @@ func ReportRestoredIn(c *app.Call, done *restore.Restored, v RestoreWords, docum
 		return l.Change == gitrestore.Unable && l.What != gitrestore.Worktree // which was mostly removed on purpose
 	})
 	if (unable || done.GitLeft) && !done.DryRun {
-		return &app.PartlyError{Err: errors.New("not all of git's own state could be brought back")}
+		err := &app.PartlyError{Err: errors.New("not all of git's own state could be brought back")}
+		if done.GitRemoved != nil {
+			return app.Hinted(err, app.LinkAgain(done.GitRemoved, "rewind restore last --git-only there"))
+		}
+		return err
 	}
 	return nil
 }

@@ -127,7 +127,7 @@ func Rescue(ctx context.Context, o Options) (*project.Project, *restore.Restored
 		p.Notify("git's own state was not brought back: " + err.Error())
 		ro.Git = restore.GitStays
 		if done, err = restore.Restore(ctx, p, ro); err == nil {
-			done.GitLeft = true
+			done.GitLeft, done.GitRemoved = true, removed
 		}
 	}
 	return p, done, err

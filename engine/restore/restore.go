@@ -77,6 +77,7 @@ type Restored struct {
 	Git          *GitMoved                         // git's HEAD is elsewhere than in the target; nil where it is not, or no file changes
 	GitState     []gitrestore.Line                 // what becomes of git's own state, where that goes along
 	GitLeft      bool                              // git's own state of a repository could not be brought back: a notice says why
+	GitRemoved   *WorktreeRemovedError             // why GitLeft, of a rescued worktree that git has removed; else nil
 	GitLost      *GitLoss                          // what git has lost since, where its own state stays as it is; nil for nothing
 	Instead      *RevertInstead                    // what keeps the work of Others and Outside; nil where nothing is known to
 	Unclear      bool                              // it is not known which session it is about: Others are all whose work goes
