@@ -57,7 +57,9 @@ func TestUIPulled(t *testing.T) {
 	place := "/p/" + all.Projects[2].ID
 	rows := l.rows(place)
 	i := slices.IndexFunc(rows, func(r rowView) bool { return r.Text == "theirs" })
-	if i < 0 || slices.ContainsFunc(rows, func(r rowView) bool { return r.Of != name+"/" && r.Kind != "operation" || r.Text == "first of one" || r.ID == "@" }) {
+	if i < 0 || slices.ContainsFunc(rows, func(r rowView) bool {
+		return r.Of != name+"/" && r.Kind != "operation" || r.Text == "first of one" || r.ID == "@"
+	}) {
 		t.Fatalf("rows of %s: %+v", name, rows)
 	}
 	theirs := rows[i]

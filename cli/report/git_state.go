@@ -128,13 +128,17 @@ func gitSubject(l gitrestore.Line) string {
 	case gitrestore.Progress:
 		return "the " + l.Name + " in progress"
 	case gitrestore.Objects:
-		switch {
-		case l.Name != "":
-			return "a part of " + l.Name
-		case l.Count == 0:
-			return "a part of the objects"
+		count := "a part of the objects"
+		if l.Count > 0 {
+			count = app.Plural(l.Count, "object", "objects")
 		}
-		return app.Plural(l.Count, "object", "objects")
+		switch {
+		case l.Name == "":
+			return count
+		case strings.HasPrefix(l.Name, "pack-"):
+			return count + " of " + l.Name
+		}
+		return "the object " + strings.TrimPrefix(strings.TrimPrefix(l.Name, "refs/heads/"), "refs/")
 	case gitrestore.Reflog:
 		of := " of the reflogs"
 		if l.Name != "" {

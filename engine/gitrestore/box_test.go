@@ -217,7 +217,7 @@ func (b *box) same(was, is look, names ...string) {
 // lines are a plan's, in short.
 func lines(p *Plan) (list []string) {
 	for _, l := range p.Lines {
-		text := []string{"gitdir", "worktree", "ref", "stash", "head", "index", "progress", "reflog"}[l.What] + " " +
+		text := []string{"gitdir", "worktree", "ref", "stash", "head", "index", "progress", "reflog", "objects"}[l.What] + " " +
 			[]string{"returns", "returns as", "moves", "goes", "stays", "unable"}[l.Change]
 		if l.As != "" {
 			text += " " + l.As

@@ -3,6 +3,7 @@ package gitrestore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -60,7 +61,7 @@ func (p *Plan) planBuild(ctx context.Context, saved gitrepo.Repo) error {
 		}
 		p.line(l)
 		for _, e := range stash {
-			if !p.absent[e.id] {
+			if e = p.logged(ctx, e); !p.absent[e.id] {
 				p.line(Line{What: Stash, Change: Returns, Name: e.message(), To: e.id})
 			}
 		}
@@ -71,15 +72,17 @@ func (p *Plan) planBuild(ctx context.Context, saved gitrepo.Repo) error {
 	if p.remains {
 		p.Lines[0].Note = "What is left of the git directory is no repository. It is built anew, and the remains are kept in it as " + remainsName + "."
 	}
+	p.noteBeside(&p.Lines[0])
 	return nil
 }
 
 // sources are the directories that the objects of a git directory that is built anew come from.
 func (p *Plan) sources() []string {
-	if !p.remains {
-		return p.source.Objects
+	all := append(slices.Clone(p.source.Objects), p.salvaged())
+	if p.remains {
+		all = append(all, filepath.Join(p.target.CommonDir, "objects"))
 	}
-	return append(slices.Clone(p.source.Objects), filepath.Join(p.target.CommonDir, "objects"))
+	return all
 }
 
 // applyBuild builds a git directory beside its place, and renames it when it is whole.
@@ -93,7 +96,7 @@ func (p *Plan) applyBuild(ctx context.Context) (r Result, err error) {
 	}
 	for _, left := range leftBy(parent, base+buildSuffix) {
 		if _, err := os.Lstat(filepath.Join(left, remainsName)); err == nil { // it is whole: only its name is missing
-			if err := renameInto(left, place); err != nil {
+			if err := errors.Join(keepBeside(left), renameInto(left, place)); err != nil {
 				return r, err
 			}
 			return r, p.writeGitFile()
@@ -113,6 +116,9 @@ func (p *Plan) applyBuild(ctx context.Context) (r Result, err error) {
 		if err := os.Rename(place, filepath.Join(temp, remainsName)); err != nil {
 			return r, err
 		}
+		if err := keepBeside(temp); err != nil {
+			return r, err
+		}
 		if err := p.stepped("remains"); err != nil {
 			return r, err
 		}
@@ -126,6 +132,33 @@ func (p *Plan) applyBuild(ctx context.Context) (r Result, err error) {
 	return r, p.writeGitFile()
 }
 
+// besides are what the git directory has of programs beside git, by its name there: they have objects that are not held.
+var besides = map[string]struct{ program, comesBack string }{
+	"lfs":   {"Git LFS", "git lfs fetch --all gets those that were pushed"},
+	"annex": {"git-annex", "git annex get gets those that another repository has"},
+}
+
+// keepBeside gives what such programs had in the remains of a git directory its place in the new one.
+func keepBeside(dir string) error {
+	var errs []error
+	for name := range besides {
+		if err := os.Rename(filepath.Join(dir, remainsName, name), filepath.Join(dir, name)); !missing(err) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// noteBeside says of the git directory's line what of such programs does not return.
+func (p *Plan) noteBeside(l *Line) {
+	for _, name := range p.source.Beside {
+		if _, err := os.Lstat(filepath.Join(p.target.CommonDir, name, "objects")); err == nil {
+			continue
+		}
+		l.Note += fmt.Sprintf(" The objects of %s are not held: %s.", besides[name].program, besides[name].comesBack)
+	}
+}
+
 // objectsFor lists the objects in dirs for a git directory that has all its files: all that there are, or where those of other
 // repositories are among them, what its references, reflogs and indexes reach. Without the git program, and where objects are
 // missing, all.
@@ -135,7 +168,7 @@ func (p *Plan) objectsFor(ctx context.Context, gitDir string, dirs []string) (li
 		tips := strings.Join(append(p.progressIDs(), ""), "\n")
 		out, err := git.Output(ctx, []byte(tips), "rev-list", "--objects", "--no-object-names", "--ignore-missing", "--all", "--reflog", "--indexed-objects", "--stdin")
 		if err == nil {
-			if links, missing := find(dirs, strings.Fields(string(out))); len(missing) == 0 {
+			if links, missing := find(dirs, strings.Fields(string(out)), nil); len(missing) == 0 {
 				return links, nil
 			}
 		} else if ctx.Err() != nil {
@@ -201,6 +234,9 @@ func (p *Plan) buildIn(ctx context.Context, temp string, r *Result) error {
 		return err
 	}
 	var all []string
+	if err := p.setMode(temp); err != nil {
+		return err
+	}
 	err = filepath.WalkDir(temp, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() && !strings.HasPrefix(path, filepath.Join(temp, "objects")) {
 			all = append(all, path)
@@ -211,6 +247,19 @@ func (p *Plan) buildIn(ctx context.Context, temp string, r *Result) error {
 		return err
 	}
 	return syncAll(temp, all)
+}
+
+// setMode gives a git directory the permissions that it had, or those of a new directory.
+func (p *Plan) setMode(dir string) error {
+	mode := p.source.Mode | 0o700
+	if p.source.Mode == 0 {
+		info, err := os.Stat(filepath.Join(dir, "objects", "info"))
+		if err != nil {
+			return err
+		}
+		mode = info.Mode().Perm()
+	}
+	return os.Chmod(dir, mode)
 }
 
 // writeGitFile writes the file .git of a work tree whose git directory is elsewhere, if there is none. As git does, it names
@@ -254,7 +303,7 @@ func copyTree(ctx context.Context, from, to string) error {
 		top, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
 		switch {
 		case rel == ".":
-			return os.Chmod(to, info.Mode().Perm())
+			return nil
 		case rel == "objects", strings.HasPrefix(rel, workPrefix):
 			return skip(d)
 		case rel == "gc.pid", strings.HasSuffix(rel, ".lock") && top != "hooks":

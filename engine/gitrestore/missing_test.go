@@ -59,6 +59,9 @@ func TestGitDirectoryIsGone(t *testing.T) {
 	if info, err := os.Stat(hook); err != nil || info.Mode().Perm() != 0o755 {
 		t.Errorf("the hook: %v, %v", info, err)
 	}
+	if info, err := os.Stat(filepath.Join(b.dir, ".git")); err != nil || info.Mode().Perm() != 0o777&^umask() {
+		t.Errorf("the git directory has the permissions %v, %v", info.Mode(), err)
+	}
 	if left, _ := filepath.Glob(filepath.Join(b.dir, ".git?*")); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
@@ -220,7 +223,11 @@ func TestStashWithoutAReflogLine(t *testing.T) {
 	b.stash("a", "two")
 	b.forget()
 	b.restore(s, b.target(), Missing)
-	if got := b.git("stash", "list", "--format=%H"); !strings.Contains(got, id) {
-		t.Errorf("the stash has %s and lacks %s", got, id)
+	if got := b.git("stash", "list", "--format=%H %gs"); !strings.Contains(got, id+" On main: one\n") && !strings.HasSuffix(got, id+" On main: one") {
+		t.Errorf("the stash has %s and lacks %s On main: one", got, id)
+	}
+	log, err := os.ReadFile(filepath.Join(b.dir, ".git", "logs", "refs", "stash"))
+	if who := " " + b.git("log", "-1", "--date=raw", "--format=%cn <%ce> %cd", id) + "\tOn main: one\n"; err != nil || !strings.Contains(string(log), id+who) {
+		t.Errorf("the reflog has %s, %v", log, err)
 	}
 }

@@ -59,23 +59,44 @@ func (p *planner) planObjects() error {
 			lacking = append(lacking, id)
 		}
 	}
-	links, missing := find(p.source.Objects, lacking)
+	links, missing, err := p.findWhole(lacking)
+	if err != nil {
+		return err
+	}
 	missing = slices.DeleteFunc(missing, func(id string) bool { return emptyTree[id] })
 	if len(missing) > 0 && !p.partial {
-		p.refuse("%d objects that the saved state needs are held nowhere; the first is %s.", len(missing), missing[0])
+		what := "held nowhere"
+		if len(p.damaged) > 0 {
+			what += ", or damaged there"
+		}
+		p.refuse("%d objects that the saved state needs are %s; the first is %s.", len(missing), what, missing[0])
 	}
 	p.links = links
 	return nil
 }
 
+// findWhole is find without what is damaged.
+func (p *planner) findWhole(ids []string) (links []link, missing []string, err error) {
+	dirs := append(slices.Clone(p.source.Objects), p.salvaged())
+	for known := -1; err == nil && known < len(p.damaged); {
+		known = len(p.damaged)
+		if links, missing = find(dirs, ids, p.damaged); p.source.Unchecked {
+			break
+		}
+		_, err = p.setAside(p.ctx, links)
+	}
+	return links, missing, err
+}
+
 // find finds objects in directories laid out as git's: as files of their own, and, where there is none, in packs, the smallest
-// pack first, since it may have to be copied.
-func find(dirs, ids []string) (links []link, missing []string) {
+// pack first, since it may have to be copied. Files of without do not count.
+func find(dirs, ids []string, without map[string]bool) (links []link, missing []string) {
 	for _, id := range ids {
 		name := filepath.Join(id[:2], id[2:])
 		at := slices.IndexFunc(dirs, func(dir string) bool {
-			info, err := os.Lstat(filepath.Join(dir, name))
-			return err == nil && info.Mode().IsRegular() && info.Size() > 0
+			file := filepath.Join(dir, name)
+			info, err := os.Lstat(file)
+			return err == nil && info.Mode().IsRegular() && info.Size() > 0 && !without[file]
 		})
 		if at >= 0 {
 			links = append(links, link{filepath.Join(dirs[at], name), name})
@@ -86,6 +107,9 @@ func find(dirs, ids []string) (links []link, missing []string) {
 	for _, pack := range packsIn(dirs) {
 		if len(missing) == 0 {
 			break
+		}
+		if without[pack+".pack"] {
+			continue
 		}
 		has, err := gitrepo.PackIDs(pack+".idx", len(missing[0])/2)
 		if err != nil {

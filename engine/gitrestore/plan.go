@@ -30,6 +30,8 @@ type Source struct {
 	Objects []string          // directories laid out as git's objects, which hold what the state needs
 	Shared  bool              // they hold objects of other repositories, too, which a git directory that is built anew is not to get
 	Why     string            // a sentence: why objects may not be held
+	Mode    fs.FileMode       // permissions of the git directory; 0: those of a new one
+	Beside  []string          // names in the git directory of what had objects that are not held: "lfs", "annex"
 	// Unchecked says that nobody is to be told what of a git directory that is built anew is held.
 	Unchecked bool
 }

@@ -1,11 +1,13 @@
 package gitrestore
 
 import (
+	"context"
 	"slices"
+	"strings"
 )
 
 // stashOf is the log of the stash, the oldest entry first. Git lists what the reflog has. With all,
-// an entry that the reference alone has is there too.
+// an entry that the reference alone has is there too, without a rest.
 func stashOf(s side, all bool) ([]logEntry, error) {
 	list, err := readLog(logFile(s.repo, stashRef))
 	if err != nil {
@@ -17,14 +19,23 @@ func stashOf(s side, all bool) ([]logEntry, error) {
 		return nil, nil
 	case !all:
 	case len(list) == 0 || list[len(list)-1].id != newest:
-		list = append(list, unlogged(newest))
+		list = append(list, logEntry{zero(newest), newest, ""})
 	}
 	return list, nil
 }
 
-// unlogged is the line of an entry that has none. Git takes a line of time 0 for damaged, and leaves it out.
-func unlogged(id string) logEntry {
-	return logEntry{zero(id), id, " rewind <rewind@localhost> 1 +0000\tfound without a line in the reflog"}
+// logged gives an entry that has no line one: who made its commit, when, and its subject, as git stash wrote it. Git takes a line of
+// time 0 for damaged, and leaves it out.
+func (p *Plan) logged(ctx context.Context, e logEntry) logEntry {
+	if e.rest != "" {
+		return e
+	}
+	e.rest = " rewind <rewind@localhost> 1 +0000\tan entry whose commit cannot be read"
+	out, err := p.git(ctx, true, nil, "log", "-1", "--date=raw", "--format= %cn <%ce> %cd%x09%s", e.id, "--")
+	if line := strings.TrimSuffix(string(out), "\n"); err == nil && !strings.Contains(line, "> 0 ") {
+		e.rest = line
+	}
+	return e
 }
 
 // planStash decides which entries the stash has. kinds are those of the objects of the saved entries.
@@ -33,8 +44,12 @@ func (p *planner) planStash(was, is []logEntry, kinds map[string]string) {
 		return slices.ContainsFunc(list, func(e logEntry) bool { return e.id == id })
 	}
 	newest := p.now.refs[stashRef].ID
-	if n := len(was) - 1; n >= 0 && was[n] == unlogged(newest) && slices.Equal(was[:n], is) {
+	n := len(was) - 1
+	if n >= 0 && was[n].rest == "" && was[n].id == newest && slices.Equal(was[:n], is) {
 		return // then as now, the reference names what the reflog does not have
+	}
+	if n >= 0 {
+		was[n] = p.logged(p.ctx, was[n])
 	}
 	list, returns := []logEntry{}, false
 	for _, e := range was {
@@ -62,7 +77,7 @@ func (p *planner) planStash(was, is []logEntry, kinds map[string]string) {
 		}
 	}
 	if newest != "" && p.Mode == Missing && !has(list, newest) {
-		list = append(list, unlogged(newest))
+		list = append(list, p.logged(p.ctx, logEntry{zero(newest), newest, ""}))
 	}
 	if len(list) > 0 && !returns && list[len(list)-1].id != newest { // a reference that is behind its reflog
 		last := list[len(list)-1]

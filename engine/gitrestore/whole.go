@@ -2,14 +2,8 @@ package gitrestore
 
 import (
 	"bytes"
-	"compress/zlib"
 	"context"
-	"crypto/sha1"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"hash"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -32,15 +26,18 @@ var emptyBlob = map[string]bool{
 // planWhole gives a line for each part of a git directory for which no object is held, and refuses where that is all. Each file that is held is read
 // once, and git walks the history once. checked is false where there is no git program to ask.
 func (p *Plan) planWhole(ctx context.Context, s side, stash []logEntry) (lines []Line, checked bool, err error) {
-	damaged, err := p.findDamaged(ctx)
+	lost, err := p.findDamaged(ctx)
+	if errors.As(err, new(*gitprogram.MissingError)) {
+		return []Line{{What: Objects, Change: Unable, Note: "A pack is damaged, and there is no git program that could take its whole objects out"}}, false, nil
+	}
 	if err != nil {
 		return nil, false, err
 	}
-	for _, pack := range damaged {
-		lines = append(lines, Line{What: Objects, Change: Unable, Name: pack, Note: "The pack is damaged: git fsck says what is missing."})
-	}
 	named, err := p.namedIDs(ctx, s, stash)
 	var kinds map[string]string
+	if err == nil {
+		lines, err = p.ofDamaged(ctx, lost)
+	}
 	if err == nil {
 		kinds, err = p.kinds(ctx, true, sorted(named))
 	}
@@ -55,6 +52,9 @@ func (p *Plan) planWhole(ctx context.Context, s side, stash []logEntry) (lines [
 	p.absent = map[string]bool{}
 	for id := range named {
 		p.absent[id] = kinds[id] == ""
+	}
+	if err := p.olderIDs(ctx); err != nil {
+		return nil, false, err
 	}
 	returns, first := 0, ""
 	part := func(l Line) {
@@ -75,7 +75,7 @@ func (p *Plan) planWhole(ctx context.Context, s side, stash []logEntry) (lines [
 		part(Line{What: Head, Name: "HEAD", To: s.head.ID})
 	}
 	for _, e := range stash {
-		part(Line{What: Stash, Name: e.message(), To: e.id})
+		part(Line{What: Stash, Name: p.logged(ctx, e).message(), To: e.id})
 	}
 	if returns == 0 && first != "" {
 		p.refuse("None of the objects that its references need is held, such as %s. %s", first, p.source.Why)
@@ -96,11 +96,8 @@ func (p *Plan) planWhole(ctx context.Context, s side, stash []logEntry) (lines [
 	if logs > 0 {
 		lines = append(lines, Line{What: Reflog, Change: Unable, Count: logs, Note: "Their objects are held nowhere."})
 	}
-	l, err := p.walk(ctx, kinds, named)
-	if l.Change == Unable {
-		lines = append(lines, l)
-	}
-	return lines, true, err
+	lacking, err := p.walk(ctx, kinds, named)
+	return append(lines, lacking...), true, err
 }
 
 // namedIDs are the ids that references, HEADs, reflogs, the stash and indexes name, each with whether an index does.
@@ -143,119 +140,72 @@ func (p *Plan) namedIDs(ctx context.Context, s side, stash []logEntry) (map[stri
 	return named, nil
 }
 
-// walk is a line about the objects that what returns reaches, or an index names, and that are held nowhere; none where all are held.
-func (p *Plan) walk(ctx context.Context, kinds map[string]string, named map[string]bool) (l Line, err error) {
-	l = Line{What: Objects, Note: "They are held nowhere."}
-	lack := func(id string) { l.Change, l.Count, l.To = Unable, l.Count+1, id }
-	for id, staged := range named {
-		if staged && p.absent[id] {
-			lack(id)
+// olderIDs finds which ids that lines of reflogs lead from are held nowhere.
+func (p *Plan) olderIDs(ctx context.Context) error {
+	older := map[string]bool{}
+	for _, file := range logFiles(p.source.Dir) {
+		list, err := readLog(file)
+		if err != nil {
+			return err
 		}
+		for _, e := range list {
+			if _, known := p.absent[e.old]; !known && !isZero(e.old) {
+				older[e.old] = true
+			}
+		}
+	}
+	kinds, err := p.kinds(ctx, true, sorted(older))
+	for id := range older {
+		p.absent[id] = kinds[id] == ""
+	}
+	return err
+}
+
+// maxNamed is how many objects that are held nowhere are named.
+const maxNamed = 20
+
+// walk gives lines about the objects that what returns reaches, or an index names, and that are held nowhere: git's name for each, as
+// "refs/heads/main~2:a.txt".
+func (p *Plan) walk(ctx context.Context, kinds map[string]string, named map[string]bool) (lines []Line, err error) {
+	complete := true
+	for id, staged := range named {
+		complete = complete && !(staged && p.absent[id])
 	}
 	out, err := p.git(ctx, true, []byte(strings.Join(sorted(kinds), "\n")+"\n"), "rev-list", "--stdin", "--objects", "--quiet", "--missing=print")
 	for line := range strings.Lines(string(out)) {
-		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "?"); ok && !emptyTree[id] {
-			lack(id)
-		}
+		id, missing := strings.CutPrefix(strings.TrimSpace(line), "?")
+		complete = complete && (!missing || emptyTree[id])
 	}
-	if errors.As(err, new(*gitprogram.FailedError)) { // a commit is missing, or what is held is damaged
-		return Line{What: Objects, Change: Unable, Note: "Some that the history needs are held nowhere: git fsck says which."}, nil
+	switch {
+	case err == nil && complete:
+		return nil, nil
+	case err != nil && !errors.As(err, new(*gitprogram.FailedError)): // else a commit is missing
+		return nil, err
 	}
-	return l, err
-}
-
-// findDamaged makes the saved state a repository for git to ask, and reads all that is held: packs are given, and loose objects
-// are not used.
-func (p *Plan) findDamaged(ctx context.Context) (packs []string, err error) {
-	p.damaged = map[string]bool{}
-	own := filepath.Join(p.source.Dir, "objects")
-	for _, dir := range []string{own, filepath.Join(p.source.Dir, "refs")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+	git := p.repository(true)
+	git.Index = p.source.Indexes[p.target.worktree()]
+	known := map[string]bool{}
+	for _, from := range []string{"--no-reflogs", "--reflogs"} { // a name by a reference says more
+		out, err = git.Output(ctx, nil, "fsck", "--connectivity-only", "--no-dangling", "--no-progress", "--name-objects", from)
+		if err != nil && !errors.As(err, new(*gitprogram.FailedError)) { // it fails, since objects are missing
 			return nil, err
 		}
-	}
-	var whole []link
-	for _, dir := range p.sources() {
-		list, err := everyObject(dir)
-		if err != nil {
-			return nil, err
-		}
-		for _, l := range list {
-			ok, err := isWhole(ctx, l)
-			switch {
-			case err != nil:
-				return nil, err
-			case !ok && filepath.Dir(l.name) != "pack":
-				p.damaged[l.from] = true
-				continue
-			case !ok && !slices.Contains(packs, l.from):
-				packs = append(packs, l.from)
-			}
-			whole = append(whole, l)
-		}
-	}
-	if len(p.damaged) == 0 {
-		return packs, nil
-	}
-	for _, l := range whole { // git gives up at a damaged object
-		to := filepath.Join(own, l.name)
-		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-			return nil, err
-		}
-		if err := os.Symlink(l.from, to); err != nil && !errors.Is(err, fs.ErrExist) {
-			if err := linkOrCopy(l.from, to); err != nil {
-				return nil, err
+		for line := range strings.Lines(string(out)) { // missing blob <id> (refs/heads/main~2:a.txt)
+			what, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " (")
+			if words := strings.Fields(what); len(words) == 3 && words[0] == "missing" && !emptyTree[words[2]] && !known[words[2]] {
+				known[words[2]] = true
+				lines = append(lines, Line{What: Objects, Change: Unable, Name: strings.TrimSuffix(name, ")"), Count: 1, To: words[2], Note: "It is held nowhere."})
 			}
 		}
 	}
-	return packs, nil
-}
-
-// isWhole reports whether a file has the content that it is named after, or ends with the sum of.
-func isWhole(ctx context.Context, l link) (bool, error) {
-	dir, name := filepath.Split(l.name)
-	id := strings.Trim(dir, string(filepath.Separator)) + name
-	if dir == "pack"+string(filepath.Separator) {
-		id, _, _ = strings.Cut(strings.TrimPrefix(name, "pack-"), ".")
+	slices.SortFunc(lines, func(a, b Line) int { return strings.Compare(a.Name, b.Name) })
+	if more := len(lines) - maxNamed; more > 0 {
+		lines = append(lines[:maxNamed], Line{What: Objects, Change: Unable, Count: more, Note: "They are held nowhere, either."})
 	}
-	if strings.HasSuffix(name, ".promisor") {
-		return true, nil
+	if len(lines) == 0 {
+		lines = []Line{{What: Objects, Change: Unable, Note: "Some that the history needs are held nowhere: git fsck says which."}}
 	}
-	var sum hash.Hash = sha1.New()
-	if len(id) == 2*sha256.Size {
-		sum = sha256.New()
-	}
-	f, info, err := vfs.OpenRegular(l.from, vfs.NoFollow)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close() // read only: nothing can be lost
-	if dir == "pack"+string(filepath.Separator) {
-		end := make([]byte, sum.Size())
-		if _, err := io.CopyN(sum, reader{ctx, f}, info.Size()-int64(len(end))); err != nil {
-			return false, ctx.Err()
-		}
-		_, err := io.ReadFull(f, end)
-		return err == nil && bytes.Equal(sum.Sum(nil), end), nil
-	}
-	z, err := zlib.NewReader(reader{ctx, f})
-	if err == nil {
-		_, err = io.Copy(sum, z)
-	}
-	return err == nil && hex.EncodeToString(sum.Sum(nil)) == id, ctx.Err()
-}
-
-// reader ends with its context.
-type reader struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r reader) Read(b []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(b)
+	return lines, nil
 }
 
 // logFiles are all reflogs of a git directory, and of the worktrees linked to it.
@@ -301,12 +251,21 @@ func (p *Plan) dropAbsent(dir string) error {
 			return err
 		}
 		left := slices.DeleteFunc(slices.Clone(list), func(e logEntry) bool { return p.absent[e.id] })
+		for i, e := range left { // to git fsck, a line that leads from nowhere is damaged
+			switch {
+			case !p.absent[e.old]:
+			case i == 0:
+				left[i].old = zero(e.old)
+			default:
+				left[i].old = left[i-1].id
+			}
+		}
 		ofStash := file == logFile(repo, stashRef)
 		if ofStash {
 			left = chained(left)
 			stash = left
 		}
-		if len(left) < len(list) {
+		if !slices.Equal(left, list) {
 			if err := os.WriteFile(file, logText(left), 0o644); err != nil {
 				return err
 			}

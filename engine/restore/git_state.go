@@ -122,7 +122,7 @@ func (r *Run) planRepository(g *gitMove, state *gitstate.State, target gitrestor
 	if err != nil {
 		return nil, err
 	}
-	source := gitrestore.Source{Dir: filepath.Join(dir, "files"), Objects: gitstate.HeldDirs(r.Project), Shared: g.shared, Unchecked: g.quiet, Why: r.whyNotHeld()}
+	source := gitrestore.Source{Dir: filepath.Join(dir, "files"), Objects: gitstate.HeldDirs(r.Project), Shared: g.shared, Unchecked: g.quiet, Why: r.whyNotHeld(), Mode: state.Mode, Beside: state.Beside}
 	indexes := filepath.Join(dir, "indexes")
 	for _, dir := range []string{source.Dir, indexes} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
