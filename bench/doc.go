@@ -10,8 +10,8 @@
 //  3. Each run is a whole process, started by bench/launch, which gives its wall
 //     time and peak memory (package measure).
 //  4. Package report makes the table, with the spread of each number, its ratio
-//     to the floor and to the best peer, and what the budget says; bench/plot, a
-//     module of its own, draws the curves.
+//     to the floor and to the best peer, and what the budget says; bench/plot
+//     draws the curves.
 //  5. Pushes and clones go to an S3 server on the loopback, bench/server (versitygw, in a
 //     module of its own, in which make test-servers tests a remote, too), through a proxy that counts requests and bytes. bench/kopia is
 //     the module of a peer that has no package.

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"encoding/json"
+	"encoding/xml"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -26,8 +31,8 @@ func TestDrawAll(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.Contains(string(svg), "<svg") || !strings.Contains(string(svg), c.want) {
-				t.Errorf("no picture with %q in it", c.want)
+			if err := xml.Unmarshal(svg, new(struct{})); err != nil || !strings.Contains(string(svg), c.want) {
+				t.Errorf("no picture with %q in it: %v", c.want, err)
 			}
 		})
 	}
@@ -41,5 +46,31 @@ func TestDrawAllRefusesNames(t *testing.T) {
 	}
 	if err := drawAll(file, dir); err == nil {
 		t.Error("a path was taken for a name")
+	}
+}
+
+// Each line has its name at its end, none of them over another, and the last tick is beyond the largest value.
+func TestLabels(t *testing.T) {
+	var c curve
+	if err := json.Unmarshal([]byte(`{"title":"T","x":"turn","y":"ms","series":[{"name":"a<b","points":[[0,1],[490,2]]},{"name":"b","points":[[0,3],[490,2.01]]},{"name":"c","points":[[0,1],[490,23]]}]}`), &c); err != nil {
+		t.Fatal(err)
+	}
+	svg := picture(c)
+	for _, want := range []string{"a&lt;b", ">500</text>", ">25</text>", "prefers-color-scheme:dark"} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("%s is not in the picture", want)
+		}
+	}
+	var places []float64
+	for _, m := range regexp.MustCompile(`class="label" x="\d+" y="([\d.]+)"`).FindAllStringSubmatch(svg, -1) {
+		y, err := strconv.ParseFloat(m[1], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		places = append(places, y)
+	}
+	slices.Sort(places)
+	if len(places) != 3 || places[1]-places[0] < labelHeight-1 || places[2]-places[1] < labelHeight-1 {
+		t.Errorf("labels at %v", places)
 	}
 }
