@@ -1,8 +1,7 @@
 //go:build linux
 
-// Command picture draws docs/session.svg: a real session of rewind at a terminal,
-// after an agent has done harm. It is the program itself that runs; when the person comes,
-// its clock is some minutes ahead, so that there are ages to be seen.
+// Command picture draws docs/session.svg: rewind at a terminal, after one of several agents has done harm. It is the program
+// itself that runs; when the person comes, its clock is some minutes ahead, so that there are ages to be seen.
 //
 //	go run ./bench/picture docs/session.svg
 package main
@@ -30,13 +29,16 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: go run ./bench/picture FILE")
 		os.Exit(2)
 	}
-	if err := draw(os.Args[1]); err != nil {
+	if err := draw(os.Args[1], pause); err != nil {
 		fmt.Fprintln(os.Stderr, "picture:", err)
 		os.Exit(1)
 	}
 }
 
-func draw(file string) error {
+// pause is how much older than the last turn the others are.
+const pause = 26 * time.Second
+
+func draw(file string, pause time.Duration) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
@@ -49,13 +51,13 @@ func draw(file string) error {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return err
 	}
-	s, err := newSession(program, dir)
+	s, err := newSession(program, dir, pause)
 	if err != nil {
 		return err
 	}
-	screen, err := s.play()
+	frames, err := s.play()
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, []byte(svg(screen)), 0o644)
+	return os.WriteFile(file, []byte(svg(frames, len(frames)-2)), 0o644)
 }

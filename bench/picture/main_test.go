@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 // styles, but for ids, ages and byte counts.
 func TestPictureIsOfToday(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "session.svg")
-	if err := draw(file); err != nil {
+	if err := draw(file, 0); err != nil {
 		if strings.Contains(err.Error(), "/dev/pt") {
 			t.Skip(err)
 		}

@@ -5,10 +5,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -16,20 +18,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const columns, rows = 92, 40
+const columns, rows = 116, 27
 
-// session is a project in which an agent works, and then a person at a terminal.
+// session is a project in which agents work, and then a person at a terminal.
 type session struct {
 	program, dir, home, project string
+	pause                       time.Duration // before the last turn
 	ahead                       time.Duration // of the clock
-	turned                      time.Time     // between the two turns
+	agent, id                   string        // who works
+	last                        string        // event of its transcript
 	prompts, calls              int
 }
 
-const sessionID = "7c1f0a52-9a3e-4d0b-8f65-2f1f6f0c9a11"
-
-func newSession(program, dir string) (*session, error) {
-	s := &session{program: program, dir: dir, home: filepath.Join(dir, "home"), project: filepath.Join(dir, "shop")}
+func newSession(program, dir string, pause time.Duration) (*session, error) {
+	s := &session{program: program, pause: pause, dir: dir, home: filepath.Join(dir, "home"), project: filepath.Join(dir, "shop")}
 	for _, d := range []string{s.home, s.project} {
 		if err := os.Mkdir(d, 0o755); err != nil {
 			return nil, err
@@ -38,55 +40,64 @@ func newSession(program, dir string) (*session, error) {
 	return s, nil
 }
 
-// play is the past and then what stands on the screen.
-func (s *session) play() (string, error) {
-	for _, step := range []func() error{
-		s.write("src/cart.go", "package shop\n\nfunc Total(c Cart) Cents {\n\treturn c.Sum()\n}\n"),
-		s.write("src/order.go", "package shop\n\ntype Order struct{ Cart Cart }\n"),
-		s.write("src/cart_test.go", "package shop\n"),
-		s.write("Makefile", "build:\n\tgo build ./...\n"),
-		s.run("", "init", "--quiet"),
-		s.prompt("add VAT to the cart's total"),
-		s.edit("src/cart.go", "package shop\n\nfunc Total(c Cart) Cents {\n\tnet := c.Sum()\n\treturn net + VAT(net)\n}\n"),
-		s.edit("src/vat.go", "package shop\n\nfunc VAT(net Cents) Cents { return net * 19 / 100 }\n"),
-		s.event("Stop", nil),
-		s.pass(),
-		s.prompt("the build is slow, clean it up"),
-		s.edit("Makefile", "build:\n\tgo build -o bin/shop ./src\n\nclean:\n\trm -rf bin src/*\n"),
-		s.bash("make clean && make build", s.remove("src")),
-		s.event("Stop", nil),
-	} {
-		if err := step(); err != nil {
-			return "", err
-		}
-	}
-	s.ahead = time.Until(s.turned.Add(9 * time.Minute))
-	var screen strings.Builder
-	for _, line := range [][]string{
-		{"list"}, {"undo"}, {"history", "src/cart.go"},
-	} {
-		out, err := s.atTerminal(line...)
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintf(&screen, "\x1b[32m$\x1b[0m \x1b[1mrewind %s\x1b[0m\r\n%s\r\n", strings.Join(line, " "), strings.ReplaceAll(out, s.dir, "~"))
-	}
-	for _, name := range []string{"src/cart.go", "src/vat.go", "src/order.go"} {
-		if _, err := os.Stat(filepath.Join(s.project, name)); err != nil {
-			return "", fmt.Errorf("the undo did not bring it back: %w", err)
-		}
-	}
-	return screen.String(), nil
+// age is that of the last turn when the person looks: no age becomes another one meanwhile.
+const age = 8*time.Minute + 36*time.Second
+
+// names are the files of the project.
+var names = []string{"cart", "order", "price", "stock", "user", "login", "mail", "search", "export", "report", "coupon", "refund", "invoice", "address", "review"}
+
+// step is keys that are pressed, what the screen shows then, and how it is told in the picture.
+type step struct {
+	keys, until string
+	caption     string
+	seconds     float64
 }
 
-// pass lets what was so far be nine minutes ago in the end, and what comes next eight.
-func (s *session) pass() func() error {
-	return func() error {
-		time.Sleep(time.Second) // the terminal's commands take their time, too
-		s.turned = time.Now()
-		time.Sleep(time.Second)
-		return nil
+// play is the past, and then what a person sees who presses keys.
+func (s *session) play() ([]frame, error) {
+	var turned time.Time // when the last turn began
+	past := []func() error{s.write("Makefile", "build:\n\tgo build ./...\n"), s.write("README.md", "# shop\n")}
+	for _, name := range names {
+		past = append(past, s.write("src/"+name+".go", fmt.Sprintf("package shop\n\n// %[1]s.go is what the shop knows of its %[1]s.\ntype %[2]s struct{ ID int }\n", name, strings.ToUpper(name[:1])+name[1:])))
 	}
+	past = append(past, s.run("", "init", "--quiet"),
+		s.who("claude", "7c1f0a52-9a3e-4d0b-8f65-2f1f6f0c9a11"),
+		s.prompt("add VAT to the total"), s.edit("src/vat.go", "package shop\n\nfunc VAT(net Cents) Cents { return net * 19 / 100 }\n"), s.event("Stop", nil),
+		s.who("codex", "2e9b4c10-1111-4d0b-8f65-2f1f6f0c9a22"),
+		s.prompt("tests for the cart"), s.edit("test/cart_test.go", "package shop_test\n\nfunc TestCart(t *testing.T) { t.Parallel() }\n"),
+		s.bash("go test ./...", func() error { return nil }), s.event("Stop", nil),
+		s.who("claude", "7c1f0a52-9a3e-4d0b-8f65-2f1f6f0c9a11"),
+		s.prompt("VAT by country"), s.edit("src/vat.go", "package shop\n\n// Rates by country, in percent.\nvar Rates = map[string]Cents{\"DE\": 19, \"FR\": 20}\n\nfunc VAT(net Cents, country string) Cents { return net * Rates[country] / 100 }\n"), s.event("Stop", nil),
+		s.who("gemini", "91d0aa37-2222-4d0b-8f65-2f1f6f0c9a33"),
+		s.prompt("say in the README how to build it"), s.edit("README.md", "# shop\n\n    make build\n"), s.event("Stop", nil),
+		func() error { time.Sleep(s.pause); turned = time.Now(); return nil }, s.who("claude", "7c1f0a52-9a3e-4d0b-8f65-2f1f6f0c9a11"),
+		s.prompt("the build is slow, clean it up"), s.edit("Makefile", "build:\n\tgo build -o bin/shop ./src\n"),
+		s.bash("rm -rf bin src/*", s.remove("src/*")), s.event("Stop", nil))
+	for _, do := range past {
+		if err := do(); err != nil {
+			return nil, err
+		}
+	}
+	s.ahead = time.Until(turned.Add(age))
+	frames, err := s.atTerminal([]step{
+		{"", `> .*rm -rf(?s:.*)D src/address`, "rewind: what every agent did, and what each row changed", 3.5},
+		{"j", `> .*the build is slow`, "j, k: from row to row", 2},
+		{"k", `> .*rm -rf`, "before rm -rf ran, there was a checkpoint", 3.5},
+		{"\r", `y/n`, "enter: the plan of a restore", 4.5},
+		{"y", `created`, "y: everything is back", 4.5},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(s.project, "src", "cart.go")); err != nil {
+		return nil, fmt.Errorf("the restore did not bring it back: %w", err)
+	}
+	return frames, nil
+}
+
+// who lets another session go on.
+func (s *session) who(agent, id string) func() error {
+	return func() error { s.agent, s.id, s.last = agent, id, ""; return nil }
 }
 
 func (s *session) write(name, text string) func() error {
@@ -100,37 +111,19 @@ func (s *session) write(name, text string) func() error {
 }
 
 func (s *session) remove(name string) func() error {
-	return func() error { return os.RemoveAll(filepath.Join(s.project, name)) }
-}
-
-func (s *session) transcript() string {
-	return filepath.Join(s.home, ".claude", "projects", "-shop", sessionID+".jsonl")
+	return func() error {
+		files, err := filepath.Glob(filepath.Join(s.project, name))
+		for _, file := range files {
+			err = errors.Join(err, os.RemoveAll(file))
+		}
+		return err
+	}
 }
 
 func (s *session) prompt(text string) func() error {
 	return func() error {
 		s.prompts++
-		if err := s.event("UserPromptSubmit", map[string]any{"prompt": text, "prompt_id": fmt.Sprint("p", s.prompts)})(); err != nil {
-			return err
-		}
-		file := s.transcript()
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			return err
-		}
-		f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		line := map[string]any{
-			"parentUuid": nil, "isSidechain": false, "type": "user", "message": map[string]any{"role": "user", "content": text},
-			"uuid": fmt.Sprintf("00000000-0000-4000-8000-%012d", s.prompts), "timestamp": time.Now().UTC().Format(time.RFC3339Nano),
-			"promptId": fmt.Sprint("p", s.prompts), "cwd": s.project, "sessionId": sessionID, "version": "2.1.329",
-		}
-		if s.prompts > 1 {
-			line["parentUuid"] = fmt.Sprintf("00000000-0000-4000-8000-%012d", s.prompts-1)
-		}
-		return json.NewEncoder(f).Encode(line)
+		return s.event("UserPromptSubmit", map[string]any{"prompt": text})()
 	}
 }
 
@@ -159,7 +152,7 @@ func (s *session) call(tool string, input map[string]any, does func() error) fun
 
 func (s *session) event(name string, more map[string]any) func() error {
 	return func() error {
-		payload := map[string]any{"hook_event_name": name, "session_id": sessionID, "transcript_path": s.transcript(), "cwd": s.project}
+		payload := map[string]any{"hook_event_name": name, "session_id": s.id, "prompt_id": fmt.Sprint("p", s.prompts), "cwd": s.project}
 		for k, v := range more {
 			payload[k] = v
 		}
@@ -167,7 +160,7 @@ func (s *session) event(name string, more map[string]any) func() error {
 		if err != nil {
 			return err
 		}
-		return s.run(string(data), "hook", "claude")()
+		return s.run(string(data), "hook", s.agent)()
 	}
 }
 
@@ -189,39 +182,97 @@ func (s *session) run(stdin string, args ...string) func() error {
 	}
 }
 
-// atTerminal runs a command at a pseudo terminal and gives all that it wrote there.
-func (s *session) atTerminal(args ...string) (string, error) {
+// atTerminal runs rewind at a pseudo terminal, presses keys, and gives what the screen showed after each.
+func (s *session) atTerminal(steps []step) ([]frame, error) {
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer master.Close()
 	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		return "", err
+		return nil, err
 	}
 	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	slave, err := os.OpenFile(fmt.Sprint("/dev/pts/", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer slave.Close()
 	if err := unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: columns}); err != nil {
-		return "", err
+		return nil, err
 	}
-	cmd := s.command(args)
+	cmd := s.command(nil)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
-		return "", err
+		return nil, err
 	}
 	slave.Close()
-	var out bytes.Buffer
-	out.ReadFrom(master) // ends with an error when the last one has closed the other side
-	if err := cmd.Wait(); err != nil {
-		return "", fmt.Errorf("rewind %v: %w\n%s", args, err, out.String())
+	defer cmd.Process.Kill() // has no effect on one that has ended
+	shown := make(chan string, 1000)
+	go func() {
+		defer close(shown)
+		var out []byte
+		for b := make([]byte, 64<<10); ; {
+			n, err := master.Read(b)
+			if err != nil { // the last one has closed the other side
+				return
+			}
+			out = append(out, b[:n]...)
+			for {
+				_, rest, begun := bytes.Cut(out, []byte(paintBegin))
+				picture, rest, whole := bytes.Cut(rest, []byte(paintEnd))
+				if !begun || !whole {
+					break
+				}
+				shown <- string(picture)
+				out = rest
+			}
+		}
+	}()
+	var frames []frame
+	screen := ""
+	for _, st := range steps {
+		if _, err := master.WriteString(st.keys); err != nil {
+			return nil, err
+		}
+		wanted := regexp.MustCompile(st.until)
+		over := time.After(time.Minute)
+		for calm := false; !calm || !wanted.MatchString(plain(screen)); {
+			select {
+			case now, ok := <-shown:
+				if !ok {
+					return nil, fmt.Errorf("rewind ended before %q:\n%s", st.until, plain(screen))
+				}
+				screen, calm = now, false
+			case <-time.After(rest):
+				calm = true
+			case <-over:
+				return nil, fmt.Errorf("%q was not shown:\n%s", st.until, plain(screen))
+			}
+		}
+		if st.seconds > 0 {
+			frames = append(frames, frame{lines(screen), st.caption, st.seconds})
+		}
 	}
-	return out.String(), nil
+	if _, err := master.WriteString("q"); err != nil {
+		return nil, err
+	}
+	for range shown {
+	}
+	return frames, cmd.Wait()
+}
+
+// What a picture of the picker begins and ends with, and how long none comes once a screen rests.
+const (
+	paintBegin, paintEnd = "\x1b[?2026h\x1b[H", "\x1b[?2026l"
+	rest                 = 600 * time.Millisecond
+)
+
+// plain is a screen without styles.
+func plain(screen string) string {
+	return regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`).ReplaceAllString(screen, "")
 }

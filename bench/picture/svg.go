@@ -85,43 +85,117 @@ func applied(style []string, codes string) []string {
 }
 
 const (
-	cell, lineHeight = 8.4, 19
-	left, top        = 18, 52
+	cell, lineHeight = 7.2, 17
+	left, top        = 18, 56
 )
 
-// svg draws a window with what is on the screen. No script, no font of its own.
-func svg(screen string) string {
-	all := lines(strings.TrimRight(screen, "\r\n"))
-	width := 773 + 2*left // of columns cells
-	height := top + len(all)*lineHeight + 8
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="a terminal session of rewind">
+// frame is what a screen shows for a while.
+type frame struct {
+	lines   [][]run
+	caption string
+	seconds float64
+}
+
+// svg draws a window in which the frames follow each other, again and again. What several frames in a row show at a place is
+// there once. No script, no font of its own; who wants no motion sees the frame still.
+func svg(frames []frame, still int) string {
+	width, height := 836+2*left, top+rows*lineHeight // columns cells
+	total := 0.0
+	starts := make([]float64, len(frames)+1)
+	for i, f := range frames {
+		total += f.seconds
+		starts[i+1] = total
+	}
+	var style, body strings.Builder
+	known := map[[2]int]bool{}
+	// part is what the frames from to show.
+	part := func(from, to int, text string) {
+		if text == "" {
+			return
+		}
+		if from == 0 && to == len(frames) {
+			body.WriteString(text)
+			return
+		}
+		span := [2]int{from, to}
+		if !known[span] {
+			known[span] = true
+			fmt.Fprintf(&style, ".f%d-%d{animation:k%d-%d %gs step-end infinite}@keyframes k%d-%d{0%%{visibility:%s}", from, to, from, to, total, from, to, map[bool]string{true: "visible", false: "hidden"}[from == 0])
+			if from > 0 {
+				fmt.Fprintf(&style, "%.2f%%{visibility:visible}", 100*starts[from]/total)
+			}
+			if to < len(frames) {
+				fmt.Fprintf(&style, "%.2f%%{visibility:hidden}", 100*starts[to]/total)
+			}
+			style.WriteString("}\n")
+		}
+		class := "f"
+		if from <= still && still < to {
+			class = "f s"
+		}
+		fmt.Fprintf(&body, `<g class="%s f%d-%d">%s</g>`+"\n", class, from, to, text)
+	}
+	row := func(of func(f *frame) string) {
+		from := 0
+		for i := range frames {
+			if i+1 == len(frames) || of(&frames[i+1]) != of(&frames[from]) {
+				part(from, i+1, of(&frames[from]))
+				from = i + 1
+			}
+		}
+	}
+	row(func(f *frame) string {
+		if f.caption == "" {
+			return ""
+		}
+		return fmt.Sprintf(`<text x="%d" y="27" text-anchor="middle" class="t">%s</text>`, width/2, escaped(f.caption))
+	})
+	for i := range rows {
+		row(func(f *frame) string {
+			if i >= len(f.lines) {
+				return ""
+			}
+			return drawn(f.lines[i], top+i*lineHeight)
+		})
+	}
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="rewind at a terminal: the row of rm -rf, its red diff, the plan of a restore, and the files are back">
 <style>
-text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#d8dee9;white-space:pre}
-.b{font-weight:bold}.d{fill:#7b8698}.c1{fill:#e0737c}.c2{fill:#8fc37a}.c3{fill:#e0be6c}.c4{fill:#7aa7e0}.c5{fill:#c08ad0}.c6{fill:#66bcc8}.c7{fill:#eceff4}
+text{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#d8dee9;white-space:pre}.t{font:600 13px system-ui,sans-serif;fill:#aeb9cc}
+.b{font-weight:bold}.d{fill:#8a95a8}.c1{fill:#f0838b}.c2{fill:#8fc37a}.c3{fill:#e0be6c}.c4{fill:#7aa7e0}.c5{fill:#c08ad0}.c6{fill:#66bcc8}.c7{fill:#eceff4}.p{fill:#3b4a66}
+.f{visibility:hidden}.s{visibility:visible}
+@media (prefers-reduced-motion:no-preference){%s}
 </style>
 <rect width="%d" height="%d" rx="9" fill="#1d222c"/>
 <circle cx="22" cy="22" r="6" fill="#e0737c"/><circle cx="42" cy="22" r="6" fill="#e0be6c"/><circle cx="62" cy="22" r="6" fill="#8fc37a"/>
-`, width, height, width, height, width, height)
-	for i, l := range all {
-		y := top + i*lineHeight
-		for _, r := range l {
-			text := strings.TrimRight(r.text, " ")
-			from := len(text) - len(strings.TrimLeft(text, " "))
-			text = text[from:]
-			if text == "" {
-				continue
-			}
-			class := ""
-			if r.class != "" {
-				class = ` class="` + r.class + `"`
-			}
-			w := displaywidth.String(text)
-			fmt.Fprintf(&b, `<text x="%.1f" y="%d" textLength="%.1f" lengthAdjust="spacingAndGlyphs" xml:space="preserve"%s>`, left+float64(r.column+from)*cell, y, float64(w)*cell, class)
-			xml.EscapeText(&b, []byte(text))
-			b.WriteString("</text>\n")
+%s</svg>
+`, width, height, width, height, style.String(), width, height, body.String())
+}
+
+// drawn is one line of a screen. The line that the cursor is on has a ground.
+func drawn(l []run, y int) string {
+	var b strings.Builder
+	for _, r := range l {
+		if reversed := strings.Contains(" "+r.class+" ", " r "); reversed {
+			fmt.Fprintf(&b, `<rect class="p" x="%.1f" y="%d" width="%.1f" height="%d"/>`, left+float64(r.column)*cell, y-13, float64(r.width)*cell, lineHeight)
 		}
+		text := strings.TrimRight(r.text, " ")
+		from := len(text) - len(strings.TrimLeft(text, " "))
+		text = text[from:]
+		if text == "" {
+			continue
+		}
+		class := ""
+		if r.class != "" {
+			class = ` class="` + r.class + `"`
+		}
+		w := displaywidth.String(text)
+		fmt.Fprintf(&b, `<text x="%.1f" y="%d" textLength="%.1f" lengthAdjust="spacingAndGlyphs" xml:space="preserve"%s>%s</text>`, left+float64(r.column+from)*cell, y, float64(w)*cell, class, escaped(text))
 	}
-	b.WriteString("</svg>\n")
+	return b.String()
+}
+
+func escaped(text string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(text)) // a Builder takes all
 	return b.String()
 }
