@@ -29,6 +29,7 @@ type messageView struct {
 	Event  string     `json:"event"`
 	Time   string     `json:"time"`
 	Prompt bool       `json:"prompt,omitempty"`
+	Row    string     `json:"row,omitempty"` // of a prompt: its own
 	Parts  []partView `json:"parts"`
 	Cut    bool       `json:"cut,omitempty"`
 }
@@ -72,9 +73,12 @@ func (s *space) talk(ctx context.Context, args web.Args) (any, error) {
 		}
 		all, out.Partial = append(all, since...), !whole
 	}
-	calls := s.rowsOfCalls(all)
+	calls, prompts := s.rowsOf(all)
 	for i, m := range all {
 		v := viewMessage(m, calls, s.P.Root())
+		if m.Prompt {
+			v.Row = prompts[m.PromptID]
+		}
 		v.Since = i >= held
 		if c := r.Checkpoint; c != nil {
 			v.Here = r.Kind == timeline.Prompt && m.Prompt && m.PromptID != "" && m.PromptID == c.PromptID ||
@@ -88,21 +92,21 @@ func (s *space) talk(ctx context.Context, args web.Args) (any, error) {
 	return out, nil
 }
 
-// rowsOfCalls are the rows before the tool calls of messages, by the ids of the calls.
-func (s *space) rowsOfCalls(messages []conversation.Message) map[string]string {
-	calls := map[string]string{}
+// rowsOf are the rows before the tool calls of messages, by the ids of the calls, and those of the prompts among them.
+func (s *space) rowsOf(messages []conversation.Message) (calls, prompts map[string]string) {
+	calls, prompts = map[string]string{}, map[string]string{}
 	for _, m := range messages {
+		if m.Prompt && m.PromptID != "" {
+			prompts[m.PromptID] = ""
+		}
 		for _, p := range m.Parts {
 			if p.Kind == transcript.ToolCall && p.Call != "" {
 				calls[p.Call] = ""
 			}
 		}
 	}
-	if len(calls) == 0 {
-		return calls
-	}
-	s.CallRows(calls)
-	return calls
+	s.CallRows(calls, prompts)
+	return calls, prompts
 }
 
 var partKinds = [...]string{transcript.Words: "words", transcript.Thought: "thought", transcript.ToolCall: "call", transcript.ToolAnswer: "answer", transcript.Client: "client"}

@@ -53,6 +53,12 @@ func (s *picking) answer(ctx context.Context, a screen.Ask) (out screen.Answer) 
 		out.Summary, err = s.openPage(ctx, a.ID)
 	case screen.AskSearch:
 		out.Found, err = s.find(ctx, a.Text)
+	case screen.AskFiles:
+		out.Found, err = s.files(ctx)
+	case screen.AskBlame:
+		out.Found, err = s.blame(ctx, a.Text, a.ID)
+	case screen.AskInfo:
+		out.Log, err = s.info(ctx)
 	case screen.AskHunks:
 		out.Hunks, err = s.hunksIn(ctx, a)
 	case screen.AskNotes:

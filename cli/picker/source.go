@@ -171,8 +171,9 @@ func (s *Source) Reread(ctx context.Context) error {
 	return err
 }
 
-// CallRows puts into calls, by the ids of tool calls, the row before each; it leaves those without a row.
-func (s *Source) CallRows(calls map[string]string) {
+// CallRows puts into calls, by the ids of tool calls, the row before each, and into prompts, by theirs, the row of each; it
+// leaves those without a row.
+func (s *Source) CallRows(calls, prompts map[string]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, row := range s.rows {
@@ -183,6 +184,8 @@ func (s *Source) CallRows(calls map[string]string) {
 			if _, ok := calls[c.ToolUseID]; ok {
 				calls[c.ToolUseID] = id
 			}
+		} else if _, ok := prompts[c.PromptID]; ok && c.Kind == manifest.Prompt {
+			prompts[c.PromptID] = id
 		}
 	}
 }

@@ -28,6 +28,9 @@ const (
 	AskAttempts             // the attempts at the prompt of ID
 	AskPage                 // opens the page at ID, "" for the newest
 	AskSearch               // the lines of all files, at all times, that have Text
+	AskFiles                // all files that there ever were
+	AskBlame                // the lines of the file Text at ID, with the row that wrote each
+	AskInfo                 // what is not captured, and what takes the space
 )
 
 // Scope is which rows are shown.
@@ -80,13 +83,13 @@ type Ask struct {
 
 // Answer is what a Source says. Texts are escaped.
 type Answer struct {
-	Ask     Ask
-	Err     string // what went wrong, "" for nothing
+	Ask  Ask
+	Err  string // what went wrong, "" for nothing
 	Summary string // what was done
-	Rows    *Rows
-	Look    *Look
-	Plan    *Plan  // with an Ask of AskDo: what it would be now, since the tree moved; nothing was done
-	Log     []Line // operations, or attempts
+	Rows *Rows
+	Look *Look
+	Plan *Plan  // with an Ask of AskDo: what it would be now, since the tree moved; nothing was done
+	Log  []Line // operations, attempts, or what is not captured
 
 	Hunks *Hunks
 	Found *Found

@@ -48,7 +48,8 @@ type Picker struct {
 	planAt  int // the cursor, or the first line
 	log     []Line
 	found   *Found // nil while it is searched
-	query   string // what is searched for
+	finding What   // what found is: AskSearch, AskFiles or AskBlame
+	query   string // what is searched for, or the raw path of the file whose lines are shown
 	goal    string // id of the row to go to, once its rows are there
 	seek    string // raw path of the file to show of its look
 
@@ -184,13 +185,13 @@ func (m *Picker) take(a Answer) {
 		if a.Err == "" {
 			m.message = Text(Plain, a.Summary)
 		}
-	case AskLog, AskAttempts:
+	case AskLog, AskAttempts, AskInfo:
 		m.log = a.Log
 	case AskNotes:
 		m.note(a.Notes)
 	case AskHunks:
 		m.takeHunks(a)
-	case AskSearch:
+	case AskSearch, AskFiles, AskBlame:
 		m.takeFound(a)
 	}
 }

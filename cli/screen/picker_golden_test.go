@@ -59,14 +59,14 @@ func TestGolden(t *testing.T) {
 				name += "-colour"
 			}
 			var b strings.Builder
-			for _, keys := range []string{"", "j", "j tab j", "j tab tab", "/ t e s t", "enter", "f space", "f down l", "f down l down space left", "?", "o", "j a", "j n", "/ t tab down"} {
+			for _, keys := range []string{"", "j", "j tab j", "j tab tab", "/ t e s t", "enter", "f space", "f down l", "f down l down space left", "?", "o", "j a", "j n", "/ t tab down", "F m", "F enter down", "i"} {
 				rows, look := story()
 				m := picking(rows, Painter{On: colour}, size[0], size[1])
-				for _, k := range strings.Fields(keys) {
+				for i, k := range strings.Fields(keys) {
 					if k == "space" {
 						k = " "
 					}
-					if k == "enter" || k == "f" {
+					if i == 0 && (k == "enter" || k == "f") {
 						m.key("j")
 					}
 					m.key(k)
@@ -85,6 +85,17 @@ func TestGolden(t *testing.T) {
 							return Answer{Found: &Found{Lines: []FoundLine{
 								{Path: "a.go", Raw: "a.go", Line: 3, Text: "\tif t {", Came: "5 prompt add tz", CameID: "k5"},
 								{Path: "a/directory/with/a/long/name/世界.go", Raw: "b", Line: 120, Text: "t: שלום", Came: "6 manual", CameID: "k7", Went: "3 prompt 世界", WentID: "k3"}}}}
+						}
+						if a.What == AskFiles {
+							return Answer{Found: &Found{Lines: []FoundLine{{Path: "a.go", Raw: "a.go"}, {Path: "main/世界.go", Raw: "b"}, {Path: "README.md", Raw: "README.md"}}}}
+						}
+						if a.What == AskBlame {
+							return Answer{Found: &Found{Lines: []FoundLine{
+								{Path: "a.go", Raw: "a.go", Line: 1, Text: "package a", Came: "not known"}, {Path: "a.go", Raw: "a.go", Line: 2, Text: "// שלום", Came: "5 prompt add tz", CameID: "k5"},
+								{Path: "a.go", Raw: "a.go", Line: 3, Text: "// 世界", Came: "5 prompt add tz", CameID: "k5"}}}}
+						}
+						if a.What == AskInfo {
+							return Answer{Log: []Line{Text(Bold, "  1 path is not in the newest checkpoint"), Text(Plain, "  debug.log")}}
 						}
 						if a.What == AskHunks {
 							return Answer{Hunks: hunked()}

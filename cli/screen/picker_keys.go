@@ -68,6 +68,11 @@ func (m *Picker) browseKey(k string) Action {
 	case "o":
 		m.mode, m.planAt, m.log = logging, 0, nil
 		m.ask(Ask{What: AskLog})
+	case "F":
+		m.beginFiles()
+	case "i":
+		m.mode, m.planAt, m.log = logging, 0, nil
+		m.ask(Ask{What: AskInfo})
 	case "w":
 		at := ""
 		if ok && r.Is == IsCheckpoint {
@@ -362,7 +367,7 @@ func (m *Picker) chooseKey(k string) {
 // pageKey is a key while a text fills the screen.
 func (m *Picker) pageKey(k string) {
 	switch k {
-	case "q", "esc", "?", "o", "a", "enter":
+	case "q", "esc", "?", "o", "a", "i", "enter":
 		m.mode = browsing
 	default:
 		m.planAt = m.scrolled(k, m.planAt)

@@ -88,7 +88,7 @@ func (m *Picker) chooseView(w, h int) []string {
 
 func (m *Picker) logLines() []Line {
 	if m.log == nil {
-		return []Line{nil, Text(Dim, "  reading the log…")}
+		return []Line{nil, Text(Dim, "  reading…")}
 	}
 	return m.log
 }
@@ -105,11 +105,11 @@ func (m *Picker) helpLines(w int) []Line {
 		{"f " + m.rule("→", "l"), "choose hunks: space chooses, s splits, " + m.rule("←", "h") + " goes back"},
 		{"v", "plan to revert the row's turn: all else stays"},
 		{"u U o a", "undo, redo, the operations, the attempts at a prompt"},
+		{"F i", "who wrote each line of a file; what is not captured"},
 		{"d", "compare with the files as they are now, or as before"},
 		{"space", "mark; two marks are compared"}, {"/", "filter; enter keeps it, esc shows all again"},
 		{"/ then tab", "search the lines of all files, in all checkpoints"},
-		{"s", "the project, with safety checkpoints, one session"},
-		{"p n", "pin or unpin, name"},
+		{"s p n", "with safety checkpoints, one session; pin, name"},
 		{"w ctrl-l", "the page at this row, in the browser; look again"}, {"? q esc ctrl-c", "these keys, leave"},
 		{"@ " + m.rule("● ○", "O o"), "the files as they are; before a prompt; a checkpoint"},
 		{m.rule("◆ ·", "* ."), "a restore or an undo; a safety checkpoint before one"},

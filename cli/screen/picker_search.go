@@ -3,6 +3,7 @@ package screen
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // beginSearch searches the files for what was typed as a filter.
@@ -11,12 +12,45 @@ func (m *Picker) beginSearch() {
 	if text == "" {
 		return
 	}
-	m.mode, m.query, m.found, m.message, m.planAt = searching, text, nil, nil, 0
-	m.ask(Ask{What: AskSearch, Text: text})
+	m.beginFinding(Ask{What: AskSearch, Text: text})
+}
+
+func (m *Picker) beginFinding(a Ask) {
+	m.mode, m.finding, m.query, m.found, m.message, m.planAt, m.field = searching, a.What, a.Text, nil, nil, 0, nil
+	m.ask(a)
+}
+
+// beginFiles lists all files; what is typed then is a part of the path.
+func (m *Picker) beginFiles() { m.beginFinding(Ask{What: AskFiles}) }
+
+// foundLines are those of what was found that are shown: of files, those whose paths have each word that was typed.
+func (m *Picker) foundLines() []FoundLine {
+	words := strings.Fields(strings.ToLower(string(m.field)))
+	if m.found == nil || m.finding != AskFiles || len(words) == 0 {
+		return m.foundAll()
+	}
+	var out []FoundLine
+next:
+	for _, f := range m.found.Lines {
+		for _, w := range words {
+			if !strings.Contains(strings.ToLower(f.Path), w) {
+				continue next
+			}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func (m *Picker) foundAll() []FoundLine {
+	if m.found == nil {
+		return nil
+	}
+	return m.found.Lines
 }
 
 func (m *Picker) takeFound(a Answer) {
-	if m.mode != searching || a.Ask.Text != m.query {
+	if m.mode != searching || a.Ask.What != m.finding || a.Ask.Text != m.query {
 		return // of a search that was left
 	}
 	if m.found = a.Found; m.found == nil {
@@ -24,26 +58,48 @@ func (m *Picker) takeFound(a Answer) {
 	}
 }
 
-// foundKey is a key while lines that were found are shown.
+// foundKey is a key while lines that were found, or files, are shown.
 func (m *Picker) foundKey(k string) {
+	if m.finding == AskFiles && m.filesKey(k) {
+		return
+	}
 	if k == "esc" || k == "q" {
 		m.mode, m.message = browsing, nil
 		return
 	}
-	if m.found == nil || len(m.found.Lines) == 0 {
+	lines := m.foundLines()
+	if len(lines) == 0 {
 		return
 	}
-	f := m.found.Lines[max(min(m.planAt, len(m.found.Lines)-1), 0)]
-	switch k {
-	case "enter":
+	f := lines[max(min(m.planAt, len(lines)-1), 0)]
+	switch {
+	case k == "enter" && m.finding == AskFiles:
+		r, _ := m.selected()
+		m.beginFinding(Ask{What: AskBlame, Text: f.Raw, ID: r.ID})
+	case k == "enter" && m.finding == AskBlame && f.CameID == "": // no row wrote it
+	case k == "enter":
 		m.goTo(f.CameID, f.Raw)
-	case "w":
-		if f.WentID != "" {
-			m.goTo(f.WentID, f.Raw)
-		}
+	case k == "w" && f.WentID != "":
+		m.goTo(f.WentID, f.Raw)
 	default:
-		m.planAt = min(m.scrolled(k, m.planAt), len(m.found.Lines)-1)
+		m.planAt = min(m.scrolled(k, m.planAt), len(lines)-1)
 	}
+}
+
+// filesKey is a key that types a part of a path.
+func (m *Picker) filesKey(k string) bool {
+	switch r, n := utf8.DecodeRuneInString(k); {
+	case k == "backspace" && len(m.field) > 0:
+		m.field = m.field[:len(m.field)-1]
+	case k == "ctrl-u":
+		m.field = nil
+	case n == len(k) && r != utf8.RuneError && r >= ' ':
+		m.typed(k)
+	default:
+		return false
+	}
+	m.planAt = 0
+	return true
 }
 
 // goTo goes to a row, which the filter or the scope can leave out, and to a file of what it changed.
@@ -96,9 +152,15 @@ func (m *Picker) foundView(w, h int) []string {
 	if m.found == nil {
 		return m.page([]Line{nil, Text(Dim, "  searching…")}, w, h)
 	}
-	lines := m.found.Lines
+	lines := m.foundLines()
 	text := fmt.Sprintf("  %d lines with %s", len(lines), m.query)
 	switch {
+	case m.finding == AskFiles:
+		text = fmt.Sprintf("  %d of %d files, now or in a checkpoint", len(lines), len(m.found.Lines))
+	case m.finding == AskBlame && len(lines) == 0:
+		text = "  The file is empty."
+	case m.finding == AskBlame:
+		text = "  " + lines[0].Path + ": who wrote each line"
 	case m.found.More:
 		text = fmt.Sprintf("  The first %d lines with %s", len(lines), m.query)
 	case len(lines) == 0:
@@ -117,6 +179,17 @@ func (m *Picker) foundView(w, h int) []string {
 		if f.Went != "" {
 			status = Red
 		}
+		switch m.finding {
+		case AskFiles:
+			return Line{{cursor, Bold}, {f.Path, Plain}}
+		case AskBlame:
+			came := f.Came
+			if i > 0 && lines[i-1].Came == came && lines[i-1].CameID == f.CameID {
+				came = ""
+			}
+			room := max(w/3, 12)
+			return Line{{cursor, Bold}, {cell(came, room, false) + " ", Cyan}, {fmt.Sprintf("%5d ", f.Line), Dim}, {f.Text, Plain}}
+		}
 		place := fmt.Sprintf(":%d", f.Line)
 		room := max(w/3-len(place), 8)
 		return Line{{cursor, Bold}, {cell(clipLeft(f.Path, room)+place, room+len(place), false) + " ", Plain}, {strings.TrimSpace(f.Text), status}}
@@ -125,10 +198,14 @@ func (m *Picker) foundView(w, h int) []string {
 
 // foundFoot says in which rows the line under the cursor came and went.
 func (m *Picker) foundFoot() Line {
-	if m.found == nil || len(m.found.Lines) == 0 {
+	lines := m.foundLines()
+	if m.finding == AskFiles && m.found != nil {
+		return m.fieldLine("path: ", "  enter shows who wrote its lines, esc leaves")
+	}
+	if len(lines) == 0 {
 		return keysLine("esc", "leave")
 	}
-	f := m.found.Lines[max(min(m.planAt, len(m.found.Lines)-1), 0)]
+	f := lines[max(min(m.planAt, len(lines)-1), 0)]
 	l := Line{{"enter ", Bold}, {"came with " + Clip(f.Came, max(m.w/3, 20)), Plain}}
 	if f.WentID != "" {
 		l = append(l, Span{"  w ", Bold}, Span{"went with " + Clip(f.Went, max(m.w/3, 20)), Plain})

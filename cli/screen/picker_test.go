@@ -539,3 +539,28 @@ func TestPageAtARow(t *testing.T) {
 		m.key("j")
 	}
 }
+
+// All files are found by what is typed of their paths; a line of one leads to the row that wrote it.
+func TestFilesLeadToRows(t *testing.T) {
+	m := picking(numbered(30), Painter{}, 120, 40)
+	press(m, "F")
+	answer(m, func(a Ask) Answer {
+		return Answer{Found: &Found{Lines: []FoundLine{{Path: "README.md", Raw: "README.md"}, {Path: "src/q.go", Raw: "src/q.go"}, {Path: "src/w.go", Raw: "src/w.go"}}}}
+	})
+	press(m, "G", "O", "backspace", "o", "ctrl-u", "s", "r", "c", " ", "W", "down", "down") // letters are a part of a path here
+	press(m, "enter")
+	answer(m, func(a Ask) Answer {
+		if a.What != AskBlame || a.Text != "src/w.go" || a.ID != "id1" {
+			t.Errorf("asked %+v", a)
+		}
+		return Answer{Found: &Found{Lines: []FoundLine{{Path: "src/w.go", Raw: "src/w.go", Line: 1, Came: "not known"}, {Path: "src/w.go", Raw: "src/w.go", Line: 2, CameID: "id20"}}}}
+	})
+	press(m, "enter") // no row is known
+	if m.mode != searching {
+		t.Errorf("a line of no row leads somewhere")
+	}
+	press(m, "j", "enter")
+	if r, _ := m.selected(); r.ID != "id20" || m.mode != browsing || m.filter != "" {
+		t.Errorf("at %s, filter %q", r.ID, m.filter)
+	}
+}

@@ -29,6 +29,7 @@ type Stats struct {
 type CheckpointBytes struct {
 	Checkpoint project.Listed
 	Unique     int64 // in no other checkpoint
+	New        int64 // in no older one
 	Shared     int64
 }
 
@@ -109,6 +110,7 @@ func (u *usage) checkpoints(ctx context.Context, all []manifest.Checkpoint) ([]C
 	}
 	out := make([]CheckpointBytes, len(all))
 	for id, i := range first {
+		out[len(all)-1-last[id]].New += u.stored[id] // all are newest first
 		if len(all)-1-last[id] == i {
 			out[i].Unique += u.stored[id]
 		}
