@@ -131,7 +131,7 @@ func TestPageFilesAndWidths(t *testing.T) {
 		l.until(`document.activeElement.matches("` + selector + `")`)
 	}
 	l.press("f")
-	l.until(`document.querySelectorAll(".path-list li").length === 3`)
+	l.until(`document.querySelectorAll(".tree li").length === 3`)
 	focused("main.place")
 	l.ok(l.Eval(`document.querySelector(".path-filter").focus()`, nil))
 	l.ok(l.Type("NAME old"))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
@@ -48,6 +49,9 @@ type versionView struct {
 	By      *picker.From `json:"by"`              // the row that made it; null where none tells
 }
 
+// mostVersions bounds one answer.
+const mostVersions = 200
+
 func (s *space) history(ctx context.Context, args web.Args) (any, error) {
 	release, err := s.P.Hold(ctx)
 	if err != nil {
@@ -55,7 +59,11 @@ func (s *space) history(ctx context.Context, args web.Args) (any, error) {
 	}
 	defer release()
 	path := pagePath(args("path"))
-	h, err := inspect.History(ctx, s.P, inspect.HistoryOptions{Path: path, Limit: 200})
+	limit, _ := strconv.Atoi(args("limit"))
+	if limit <= 0 || limit > mostVersions {
+		limit = mostVersions
+	}
+	h, err := inspect.History(ctx, s.P, inspect.HistoryOptions{Path: path, Limit: limit})
 	if none := (*project.NoPathError)(nil); errors.As(err, &none) {
 		return nil, &failure{app.Explain(rows.NoHistory(err)), http.StatusNotFound}
 	}

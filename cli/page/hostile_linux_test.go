@@ -234,12 +234,19 @@ func TestPageAccessible(t *testing.T) {
 	l.click(".files button", "versions")
 	l.until(`document.querySelector(".versions li")`)
 	l.accessible("file, and what was done")
-	for _, place := range []string{"compare", "film", "operations", "health", "keys"} {
+	l.click(".version button", "All lines")
+	l.until(`document.querySelector(".whole .code")`)
+	l.accessible("all lines of a file")
+	for _, place := range []string{"files", "compare", "attempts", "film", "operations", "space", "health", "keys"} {
 		l.click("nav a", place)
 		l.until(`document.querySelector(".place.at-` + place + ` h2") && !document.querySelector(".place .wait, .place [aria-busy=true]")`)
 		l.accessible(place)
 	}
-	l.press("Escape", "/")
+	l.press("Escape")
+	l.ok(l.Eval(`(() => { const s = document.querySelector("select[aria-label=Order]"); s.value = "session"; s.dispatchEvent(new Event("change", { bubbles: true })); })()`, nil))
+	l.until(`document.querySelector(".timeline .group .label")`)
+	l.accessible("by session")
+	l.press("/")
 	l.ok(l.Type("a + b"))
 	l.press("Enter")
 	l.until(`document.querySelector(".place .files[role=status]")?.textContent.includes("line")`)

@@ -19,7 +19,8 @@ type pathsView struct {
 
 type pathView struct {
 	app.PathView
-	Gone bool `json:"gone,omitempty"` // it is not in the newest checkpoint
+	Gone  bool `json:"gone,omitempty"`  // it is not in the newest checkpoint
+	Files int  `json:"files,omitempty"` // of a directory: how many files there ever were below it
 }
 
 // mostPaths bounds one answer: a person who looks for a file types more of its name.
@@ -27,52 +28,62 @@ const mostPaths = 1000
 
 // paths finds files by their paths, in the order of these; every word of the question must be in a path, in whatever case.
 func (s *space) paths(ctx context.Context, args web.Args) (any, error) {
-	out := pathsView{Paths: []pathView{}}
 	words := strings.Fields(strings.ToLower(args("q")))
-	var found []string
-	var newest *manifest.Checkpoint
-	dirs := map[string]bool{}
-	err := s.P.Query(ctx, func(db *manifest.DB) error {
-		for c, err := range db.Checkpoints(manifest.Query{Limit: 1, All: true}) {
-			if err != nil {
-				return err
-			}
-			newest = &c
-		}
-		for path, err := range db.Paths("") {
-			if err != nil {
-				return err
-			}
-			for at := strings.LastIndexByte(path, '/'); at > 0 && !dirs[path[:at]]; at = strings.LastIndexByte(path[:at], '/') {
-				dirs[path[:at]] = true
-			}
-			if hasAll(strings.ToLower(path), words) {
-				found = append(found, path)
-			}
-		}
-		return nil
-	})
+	files, newest, err := s.Files(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(found)
-	found = slices.DeleteFunc(slices.Compact(found), func(path string) bool { return dirs[path] })
-	out.Total = len(found)
-	for _, path := range app.FirstN(found, mostPaths) {
+	files = slices.DeleteFunc(files, func(path string) bool { return !hasAll(strings.ToLower(path), words) })
+	out := pathsView{Paths: []pathView{}, Total: len(files)}
+	err = s.addFiles(&out, app.FirstN(files, mostPaths), newest)
+	return out, err
+}
+
+// tree lists one directory of all that there ever were: its directories, each with the number of files below it, then its files.
+func (s *space) tree(ctx context.Context, args web.Args) (any, error) {
+	dir := pagePath(args("path"))
+	files, newest, err := s.Files(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if dir != "" {
+		dir += "/"
+	}
+	out := pathsView{Paths: []pathView{}, Total: len(files)}
+	var own []string
+	for _, path := range files {
+		name, _, deeper := strings.Cut(path[len(dir):], "/")
+		n := len(out.Paths)
+		switch at := app.ViewPath(dir + name); {
+		case !deeper:
+			own = append(own, path)
+		case n > 0 && out.Paths[n-1].PathView == at: // the files of a directory follow each other
+			out.Paths[n-1].Files++
+		default:
+			out.Paths = append(out.Paths, pathView{PathView: at, Files: 1})
+		}
+	}
+	err = s.addFiles(&out, app.FirstN(own, mostPaths), newest)
+	return out, err
+}
+
+// addFiles adds files to an answer. One that is a directory in the newest checkpoint is none.
+func (s *space) addFiles(out *pathsView, files []string, newest *manifest.Checkpoint) error {
+	for _, path := range files {
 		there := false
 		if newest != nil {
 			e, ok, err := manifest.Find(s.P.LoadDir, newest.Root, path)
 			if err != nil && !project.IsDamage(s.P.Classify(err)) {
-				return nil, s.P.Classify(err)
+				return s.P.Classify(err)
 			}
 			if there = ok && err == nil; there && e.Kind == manifest.Subdir {
 				out.Total--
 				continue
 			}
 		}
-		out.Paths = append(out.Paths, pathView{app.ViewPath(path), !there})
+		out.Paths = append(out.Paths, pathView{PathView: app.ViewPath(path), Gone: !there})
 	}
-	return out, nil
+	return nil
 }
 
 func hasAll(text string, words []string) bool {

@@ -15,9 +15,13 @@ func TestPagePlacesFit(t *testing.T) {
 		{"compare", `[...document.querySelectorAll("nav a")].find((a) => a.textContent === "compare").click()`, `document.querySelector(".place.at-compare, .at-compare")`},
 		{"film", `[...document.querySelectorAll("nav a")].find((a) => a.textContent === "film").click()`, `document.querySelector(".place h2") && !document.querySelector(".place .wait")`},
 		{"operations", `[...document.querySelectorAll("nav a")].find((a) => a.textContent === "operations").click()`, `document.querySelector(".place td .link")`},
+		{"space", `[...document.querySelectorAll("nav a")].find((a) => a.textContent === "space").click()`, `document.querySelectorAll(".at-space table").length === 2`},
+		{"attempts", `[...document.querySelectorAll("nav a")].find((a) => a.textContent === "attempts").click()`, `document.querySelector(".at-attempts h2")`},
+		{"files", `[...document.querySelectorAll("nav a")].find((a) => a.textContent === "files").click()`, `document.querySelector(".tree li")`},
 		{"health", `[...document.querySelectorAll("nav a")].find((a) => a.textContent === "health").click()`, `document.querySelector(".place h2") && !document.querySelector(".place .wait")`},
 		{"keys", `[...document.querySelectorAll("nav a")].find((a) => a.textContent === "keys").click()`, `document.querySelector(".place h2")`},
 		{"file", `history.pushState(null, "", location.pathname + "?at=file&path=calc.go"); dispatchEvent(new PopStateEvent("popstate"))`, `document.querySelectorAll(".versions li").length === 2`},
+		{"whole", `history.pushState(null, "", location.pathname + "?at=file&path=calc_test.go&whole="); dispatchEvent(new PopStateEvent("popstate"))`, `document.querySelector(".whole .code")`},
 		{"search", `history.pushState(null, "", location.pathname + "?at=search&q=Add"); dispatchEvent(new PopStateEvent("popstate"))`, `document.querySelector(".place .files[role=status]")?.textContent.includes("line")`},
 	}
 	l.click(".row", "make Add faster")

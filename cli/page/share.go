@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -96,16 +97,15 @@ func exportPage(ctx context.Context, c *app.Call, file string) error {
 	if err != nil {
 		return err
 	}
-	r, err := newRedactor(p.Settings().Redact, p.Settings().Precious)
-	if err != nil {
-		return err
-	}
-	r.places = newMachinePlaces(p.Root(), c.Env.Home)
 	session, err := sharedSession(ctx, c, p)
 	if err != nil {
 		return err
 	}
-	x := &sharing{c: c, p: p, src: picker.NewSource(c, p), redact: r, session: session, works: map[*attribution.Work]*attribution.Work{}}
+	x, err := newSharing(c, p, session)
+	if err != nil {
+		return err
+	}
+	r := x.redact
 	if file == "-" {
 		if err := x.write(ctx, c.Out.Buf); err != nil {
 			return err
@@ -129,6 +129,32 @@ func exportPage(ctx context.Context, c *app.Call, file string) error {
 	c.Out.Summary("Exported the session to %s: %s, %s.", app.Escape(file), app.Plural(x.checkpoints, "checkpoint", "checkpoints"), app.FormatSize(w.N))
 	x.warnMissing()
 	return nil
+}
+
+func newSharing(c *app.Call, p *project.Project, session session.Info) (*sharing, error) {
+	r, err := newRedactor(p.Settings().Redact, p.Settings().Precious)
+	if err != nil {
+		return nil, err
+	}
+	r.places = newMachinePlaces(p.Root(), c.Env.Home)
+	return &sharing{c: c, p: p, src: picker.NewSource(c, p), redact: r, session: session, works: map[*attribution.Work]*attribution.Work{}}, nil
+}
+
+// export is ui --export-html of a session, for who asks with the page.
+func (s *space) export(ctx context.Context, args web.Args, out io.Writer) error {
+	info, err := session.Named(ctx, s.P, args("session"))
+	if err != nil {
+		return err
+	}
+	x, err := newSharing(s.C, s.P, info)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(out, 1<<20)
+	if err := x.write(ctx, w); err != nil {
+		return err
+	}
+	return w.Flush()
 }
 
 // sharedSession is the one that is meant, as everywhere; where none is at work, the newest that has checkpoints.

@@ -106,7 +106,7 @@ func (s *space) Ask(ctx context.Context, what string, args web.Args) (v any, err
 	if err := s.Know(ctx, args("id"), args("other")); err != nil {
 		return nil, explained(err)
 	}
-	if what == "lines" { // it only reads, for long, so that other requests need not wait for it
+	if readsLong[what] {
 		release()
 		release = func() {}
 	}
@@ -116,6 +116,9 @@ func (s *space) Ask(ctx context.Context, what string, args web.Args) (v any, err
 	return v, explained(err)
 }
 
+// readsLong are questions that only read, for long, so that other requests need not wait for them.
+var readsLong = map[string]bool{"lines": true, "history": true, "written": true, "usage": true, "attempts": true}
+
 // outdated reads the rows anew after an error that may come of what was known of them: rewind forget gives checkpoints
 // other trees, and the old ones are gone.
 func (s *space) outdated(ctx context.Context, err error) bool {
@@ -124,7 +127,7 @@ func (s *space) outdated(ctx context.Context, err error) bool {
 
 func (s *space) answerTo(ctx context.Context, what string, args web.Args) (any, error) {
 	answer := map[string]func(context.Context, web.Args) (any, error){"timeline": s.timeline, "look": s.look, "diff": s.diff, "talk": s.talk, "operations": s.operations,
-		"history": s.history, "file": s.file, "health": s.health, "series": s.series, "now": s.now, "lines": s.lines, "sessions": s.sessions, "paths": s.paths}[what]
+		"history": s.history, "file": s.file, "health": s.health, "series": s.series, "now": s.now, "lines": s.lines, "sessions": s.sessions, "paths": s.paths, "written": s.written, "usage": s.usage, "attempts": s.attempts, "tree": s.tree}[what]
 	if answer == nil {
 		return nil, errors.New("that cannot be asked")
 	}
@@ -170,6 +173,9 @@ func (s *space) Mark(ctx context.Context, body json.RawMessage) (any, error) {
 func (s *space) Stream(ctx context.Context, what string, args web.Args, out io.Writer) error {
 	if err := s.there(); err != nil {
 		return err
+	}
+	if what == "export" {
+		return explained(s.export(ctx, args, out))
 	}
 	return explained(s.search(ctx, args, out))
 }

@@ -176,7 +176,7 @@ func TestPageLinesAndTimes(t *testing.T) {
 	// The chart says how much its bars are, at most and where the pointer is, and when they were.
 	l.ok(l.Eval(`(() => { const chart = document.querySelector(".chart"); chart.dispatchEvent(new PointerEvent("pointermove", { clientX: chart.getBoundingClientRect().x + 2 })); })()`, nil))
 	l.until(`/B stored.*path.* changed/.test(document.querySelector(".brushed .tip")?.textContent) && /B stored.*changed/.test(document.querySelector(".most").textContent) && document.querySelectorAll(".ends span").length === 5`)
-	l.until(`[...document.querySelectorAll(".row .day")].length === 1`) // the rows of another day begin with a line
+	l.until(`document.querySelectorAll(".timeline .group").length === 2`) // one for each day
 
 	l.click(".row.k-prompt", "above it")
 	l.until(`document.querySelector(".right[aria-busy=false] h2")?.textContent.includes("prompt: above it") && document.querySelector(".right .patch .in.other, .right .patch .in.maybe")?.textContent.includes("another line above")`)

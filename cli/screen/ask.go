@@ -83,13 +83,13 @@ type Ask struct {
 
 // Answer is what a Source says. Texts are escaped.
 type Answer struct {
-	Ask  Ask
-	Err  string // what went wrong, "" for nothing
+	Ask     Ask
+	Err     string // what went wrong, "" for nothing
 	Summary string // what was done
-	Rows *Rows
-	Look *Look
-	Plan *Plan  // with an Ask of AskDo: what it would be now, since the tree moved; nothing was done
-	Log  []Line // operations, attempts, or what is not captured
+	Rows    *Rows
+	Look    *Look
+	Plan    *Plan  // with an Ask of AskDo: what it would be now, since the tree moved; nothing was done
+	Log     []Line // operations, attempts, or what is not captured
 
 	Hunks *Hunks
 	Found *Found

@@ -12,7 +12,7 @@ import (
 )
 
 // questions are what can be asked of a project, by the last element of the address.
-var questions = []string{"timeline", "look", "diff", "talk", "operations", "history", "file", "health", "series", "now", "sessions", "lines", "paths"}
+var questions = []string{"timeline", "look", "diff", "talk", "operations", "history", "file", "health", "series", "now", "sessions", "lines", "paths", "written", "usage", "attempts", "tree"}
 
 func (s *Server) routes() {
 	s.mux.HandleFunc("POST /api/v1/login", s.logIn)
@@ -31,6 +31,7 @@ func (s *Server) routes() {
 		})
 	}
 	s.inSpace("GET /api/v1/p/{project}/raw", s.raw)
+	s.inSpace("GET /api/v1/p/{project}/export", s.streaming(s.export))
 	s.inSpace("GET /api/v1/p/{project}/search", s.streaming(s.search))
 	s.inSpace("GET /api/v1/p/{project}/events", s.streaming(s.events))
 	s.changing("POST /api/v1/p/{project}/plans", func(w http.ResponseWriter, r *http.Request, p Space) {
@@ -185,7 +186,29 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request, p Space) {
 	_ = json.NewEncoder(out).Encode(failureOf(err))
 }
 
-// raw sends a version of a file, to be kept and never to be shown: whatever it holds, it is bytes.
+// export sends a session as a page of its own, to be kept.
+func (s *Server) export(w http.ResponseWriter, r *http.Request, p Space) {
+	toKeep(w)
+	out := s.lines(w)
+	err := p.Stream(r.Context(), "export", r.URL.Query().Get, out)
+	switch {
+	case err != nil && out.written:
+		panic(http.ErrAbortHandler) // the client must not take a part for the whole
+	case err != nil:
+		w.Header().Del("Content-Disposition")
+		answer(w, nil, err)
+	}
+}
+
+// toKeep marks a response as bytes that are kept and never shown, whatever they hold.
+func toKeep(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("Content-Disposition", "attachment")
+}
+
+// raw sends a version of a file.
 func (s *Server) raw(w http.ResponseWriter, r *http.Request, p Space) {
 	file, err := p.Raw(r.Context(), r.URL.Query().Get)
 	if err != nil {
@@ -193,11 +216,9 @@ func (s *Server) raw(w http.ResponseWriter, r *http.Request, p Space) {
 		return
 	}
 	defer file.Close()
+	toKeep(w)
 	h := w.Header()
-	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("Content-Length", strconv.FormatUint(file.Size, 10))
-	h.Set("Content-Disposition", "attachment")
 	if named := mime.FormatMediaType("attachment", map[string]string{"filename": file.Name}); named != "" {
 		h.Set("Content-Disposition", named)
 	}

@@ -32,7 +32,7 @@ type Space interface {
 	News(ctx context.Context) (string, error)
 	// Ask answers a question that changes nothing. args are a request's query.
 	Ask(ctx context.Context, what string, args Args) (any, error)
-	// Stream writes lines of JSON as they are found.
+	// Stream writes lines of JSON as they are found; of "export", a session as a page.
 	Stream(ctx context.Context, what string, args Args, out io.Writer) error
 	// Raw is a version of a file, byte for byte. The caller closes it.
 	Raw(ctx context.Context, args Args) (*Raw, error)

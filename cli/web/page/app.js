@@ -1,10 +1,10 @@
 // The page: which project and place is looked at, and the keys.
 import { html, render, useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback } from "./html.js";
-import { FIRST, ALL, SILENT, prepared, ahead, aheadOfAll, get, post, bytes, logIn, stream, shared } from "./api.js";
-import { Timeline, Chart, Legend, Both, Hue, filtered, joined, warm, prepare, updated, title } from "./timeline.js";
+import { FIRST, ALL, SILENT, prepared, ahead, aheadOfAll, get, post, bytes, keep, logIn, stream, shared } from "./api.js";
+import { Timeline, Chart, Legend, Both, Hue, filtered, grouped, joined, warm, prepare, updated, title } from "./timeline.js";
 import { Files, loadable } from "./diff.js";
 import { Talk } from "./talk.js";
-import { Compare, Film, Hunt, Plan, NameDialog, FilePage, FileList, Operations, Health, Search, Keys } from "./later.js";
+import { Compare, Film, Hunt, Plan, NameDialog, FilePage, FileList, Operations, Health, Search, Keys, Space, Attempts } from "./later.js";
 import { calm, calmed, useCalm } from "./calm.js";
 import { Copy, Split, restored } from "./parts.js";
 import { Text, Count, count, plain, raw, when } from "./text.js";
@@ -14,6 +14,7 @@ export * from "./html.js";
 export * from "./api.js";
 export * from "./text.js";
 export * from "./diff.js";
+export * from "./colour.js";
 export * from "./parts.js";
 export * from "./timeline.js";
 
@@ -73,15 +74,17 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
     return () => clearTimeout(late);
   }, [live]);
   const [looked, setLooked] = useState(0); // when the files were last looked at
-  const [filter, setFilter] = useState("");
-  const [kinds, setKinds] = useState("all");
+  const [filter, setFilter] = useState(place.filter);
+  const [kinds, setKinds] = useState(place.kinds);
+  const [order, setOrder] = useState(place.order); // of the rows: "" by time, "session": those of a session together
+  const [labels, setLabels] = useState(null); // of sessions, by their ids
   const [range, setRange] = useState(null);
   // A row of the address is looked for until all rows are known, those that add nothing too.
   const [chosen, setChosen] = useState(() => (!data ? 0 : place.row ? prepare(data.rows).findIndex((r) => r.id === place.row) : newest(prepare(data.rows))));
   const [marked, setMarked] = useState(null);
   const [against, setAgainst] = useState(place.with); // "@": the row is compared with the files as they are now
   const besides = useRef();
-  besides.current = against;
+  besides.current = { with: against, filter, kinds, order };
   const [action, setAction] = useState(null);
   const [naming, setNaming] = useState(null); // the row that gets a name
   const [said, setSaid] = useState("");
@@ -106,7 +109,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   }
   const go = useCallback((to, instead) => {
     clearTimeout(noted.current);
-    if (!to.page) to = { page: "", row: picked.current ? chosenID.current : "", with: besides.current };
+    if (!to.page) to = { page: "", row: picked.current ? chosenID.current : "", ...besides.current };
     else setHit(null); // a search leads to its line once: who comes back from another place begins in the list
     history[instead ? "replaceState" : "pushState"](null, "", address(project, to));
     setPlace(to);
@@ -114,7 +117,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   // The address names the row that the person chose: at once for a click, which Back takes back; once keys come to rest.
   const note = (id, click) => {
     clearTimeout(noted.current);
-    const write = () => history[click ? "pushState" : "replaceState"](null, "", address(project, { page: "", row: id, with: besides.current }));
+    const write = () => history[click ? "pushState" : "replaceState"](null, "", address(project, { page: "", row: id, ...besides.current }));
     if (click) write();
     else noted.current = setTimeout(write, 200);
   };
@@ -134,6 +137,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
       setPlace(to);
       setHit(hitOf(to));
       setAgainst(to.with);
+      if (!to.page) (setFilter(to.filter), setKinds(to.kinds), setOrder(to.order));
       if (to.row) return find(to.row);
       if (to.page || !list.current) return;
       picked.current = false;
@@ -246,7 +250,10 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
 
   const rows = data ? data.rows : [];
   leaves.current = (rows) => filtered(rows, filter, kinds, range);
-  const shown = useMemo(() => leaves.current(rows), [rows, filter, kinds, range]);
+  const shown = useMemo(() => (order ? grouped(rows, leaves.current(rows)) : leaves.current(rows)), [rows, filter, kinds, range, order]);
+  useEffect(() => {
+    if (order && !labels && !shared) get(`p/${project}/sessions`).then((v) => setLabels(new Map(v.sessions.map((s) => [s.id, s.label]))), () => {}); // their ids still tell them apart
+  }, [order]);
   const row = rows[chosen];
   // The files are looked at soon: who comes back to the page, or chooses now, waits for it. The news tell.
   const lookNow = useCallback(() => void (!shared && !document.hidden && get(`p/${project}/now`).catch(() => {})), [project]);
@@ -274,10 +281,15 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
     picked.current = true;
     note((chosenID.current = row.id));
   }, [against]);
+  const viewed = useRef(false); // the address says how the rows are looked at
+  useEffect(() => {
+    if (viewed.current && !place.page) note(picked.current ? chosenID.current : "");
+    viewed.current = true;
+  }, [filter, kinds, order]);
   const noteLine = (id, path, line) => {
     clearTimeout(noted.current);
     picked.current = true;
-    history.replaceState(null, "", address(project, { page: "", row: (chosenID.current = id), path, line }));
+    history.replaceState(null, "", address(project, { page: "", row: (chosenID.current = id), ...besides.current, path, line }));
   };
   // goTo leads to a row, of those too that add nothing and are not shown.
   const goTo = (id, hit) => {
@@ -295,6 +307,17 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
       tell((await post(`p/${project}/marks`, { id: row.id, pinned: !row.pinned })).said + (row.pinned ? "." : "; p again takes the pin away."));
     } catch (e) {
       setError(e);
+    }
+  };
+  const attemptsOf = (r) => go({ page: "attempts", a: r.id !== "@" && r.id[0] !== "#" ? r.id : "" });
+  const share = async (r) => {
+    tell("The page of the session is made…");
+    try {
+      await keep(`p/${project}/export`, { session: r.session }, plain(name) + "-" + r.session.slice(0, 8) + ".html");
+      tell("The session is in your downloads as one page, without what is known to be secret. Look at it before you share it.");
+    } catch (e) {
+      setError(e);
+      tell("");
     }
   };
   const compare = () => go({ page: "compare", a: marked || (isCheckpoint ? row.id : ""), b: marked && row && marked !== row.id ? row.id : "@" });
@@ -319,10 +342,10 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
         v: () => !readOnly && row && row.session && row.id[0] !== "#" && setAction({ verb: "revert", id: row.id }),
         u: () => !readOnly && setAction({ verb: "undo" }), U: () => !readOnly && setAction({ verb: "redo" }),
         d: () => !shared && setAgainst(against === "@" ? "" : "@"), " ": () => !shared && row && setMarked(marked === row.id ? null : row.id),
-        n: () => isCheckpoint && !readOnly && setNaming(row), p: () => isCheckpoint && !readOnly && pin(), c: () => !shared && compare(),
-        m: () => go({ page: "film" }), f: () => go({ page: "files" }), h: () => !shared && go({ page: "health" }), o: () => !shared && go({ page: "operations" }), "?": () => go({ page: "keys" }), Escape: () => (setMarked(null), setAgainst(""), setRange(null), go({ page: "" })),
+        a: () => !shared && row && attemptsOf(row), n: () => isCheckpoint && !readOnly && setNaming(row), p: () => isCheckpoint && !readOnly && pin(), c: () => !shared && compare(),
+        m: () => go({ page: "film" }), f: () => go({ page: "files" }), s: () => !shared && go({ page: "space" }), h: () => !shared && go({ page: "health" }), o: () => !shared && go({ page: "operations" }), "?": () => go({ page: "keys" }), Escape: () => (setMarked(null), setAgainst(""), setRange(null), go({ page: "" })),
       };
-      const typing = place.page !== "" && !["Escape", "?", "o", "m", "h", "f", "/"].includes(e.key);
+      const typing = place.page !== "" && !["Escape", "?", "o", "m", "h", "s", "f", "/"].includes(e.key);
       if (keys[e.key] && !typing && !(/^(Enter| )$/.test(e.key) && e.target.closest("button, summary, a")) && !(/^(Arrow|Page|Home|End)/.test(e.key) && e.target.matches(".talk, .right"))) {
         e.preventDefault();
         keys[e.key]();
@@ -342,13 +365,15 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const chart = useMemo(() => html`<${Chart} rows=${rows} range=${range} setRange=${setRange} />`, [rows, range]);
   const page = {
     film: () => html`<${Film} project=${project} rows=${rows} goTo=${goTo} />`,
-    file: () => html`<${FilePage} project=${project} path=${place.path} at=${place} news=${data && data.news} goTo=${goTo} restore=${readOnly ? null : (id) => setAction({ verb: "restore", id, paths: [place.path] })} set=${(version, line) => go({ page: "file", path: place.path, version, line }, true)} />`,
+    file: () => html`<${FilePage} project=${project} path=${place.path} at=${place} news=${data && data.news} goTo=${goTo} restore=${readOnly ? null : (id) => setAction({ verb: "restore", id, paths: [place.path] })} set=${(version, line, whole) => go({ page: "file", path: place.path, version, line, whole }, true)} />`,
     files: () => html`<${FileList} project=${project} news=${data && data.news} onFile=${(path) => go({ page: "file", path })} />`,
     operations: () => html`<${Operations} project=${project} rows=${rows} news=${data && data.news} goTo=${goTo} />`,
+    space: () => html`<${Space} project=${project} rows=${rows} news=${data && data.log} goTo=${goTo} onFile=${(path) => go({ page: "file", path })} />`,
+    attempts: () => html`<${Attempts} project=${project} id=${place.a} news=${data && data.news} goTo=${goTo} compare=${(a, b) => go({ page: "compare", a, b })} restore=${readOnly ? null : (id) => setAction({ verb: "restore", id })} />`,
     health: () => html`<${Health} project=${project} news=${data && data.news} />`,
     search: () => html`<${Search} project=${project} rows=${rows} query=${place.query} goTo=${goTo} onFile=${(path, hit) => go({ page: "file", path, version: hit.id || "", line: hit.line || 0, text: hit.text || "" })} />`,
     keys: () => html`<${Keys} readOnly=${readOnly} shared=${shared} />`,
-    compare: () => data && html`<${Compare} project=${project} data=${data} filter=${filter} kinds=${kinds} a=${place.a} b=${place.b} news=${data.news} goTo=${goTo} onHistory=${(path) => go({ page: "file", path })}
+    compare: () => data && html`<${Compare} project=${project} data=${data} filter=${filter} a=${place.a} b=${place.b} news=${data.news} goTo=${goTo} onHistory=${(path) => go({ page: "file", path })}
       set=${(a, b) => go({ page: "compare", a, b }, true)} setAction=${readOnly ? null : setAction} />`,
   }[place.page];
   return html`<header>
@@ -357,8 +382,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
       <form role="search" onSubmit=${(e) => (e.preventDefault(), filter && (search.current.blur(), go({ page: "search", query: filter })))}>
         <input type="search" ref=${search} placeholder="filter ( / ), Enter searches the content" aria-label="Filter the timeline; Enter searches the content of all checkpoints" value=${filter} onInput=${(e) => setFilter(e.target.value)} />
       </form>
-      <select aria-label="Which rows" value=${kinds} onChange=${(e) => setKinds(e.target.value)}><option value="all">all</option><option value="prompts">prompts</option><option value="changes">changes</option></select>
-      <nav aria-label="Places">${[["", "timeline"], ["files", "files"], ["compare", "compare"], ["film", "film"], ["operations", "operations"], ["health", "health"], ["keys", "keys"]].filter(([p]) => !shared || !/operations|health|compare/.test(p)).map(([p, label]) => html`<a href=${address(project, { page: p })} aria-current=${place.page === p ? "page" : undefined} onClick=${(e) => e.ctrlKey || e.metaKey || e.shiftKey || (e.preventDefault(), p === "compare" ? compare() : go({ page: p }))}>${label}</a>`)}</nav>
+      <nav aria-label="Places">${[["", "timeline"], ["files", "files"], ["compare", "compare"], ["attempts", "attempts"], ["film", "film"], ["operations", "operations"], ["space", "space"], ["health", "health"], ["keys", "keys"]].filter(([p]) => !shared || !/operations|health|compare|space|attempts/.test(p)).map(([p, label]) => html`<a href=${address(project, { page: p })} aria-current=${place.page === p ? "page" : undefined} onClick=${(e) => e.ctrlKey || e.metaKey || e.shiftKey || (e.preventDefault(), p === "compare" ? compare() : go({ page: p }))}>${label}</a>`)}</nav>
       ${shared ? html`<span class="exported">exported from <${Text} of=${exported.project} /> at <time datetime=${exported.time}>${when(exported.time)}</time></span>` : html`<span class=${"live" + (live ? " on" : "")} role="status">${!live ? (lost ? "not connected" : "connecting…") : looked && Date.now() - looked > OLD ? "live, files as of " + new Date(looked).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : "live"}</span>`}
       ${readOnly ? !shared && html`<span class="note" title="rewind ui without --read-only can change something">read-only</span>` : html`<button onClick=${() => setAction({ verb: "undo" })}>Undo…</button>`}
     </header>
@@ -371,22 +395,24 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
         <section class="left" aria-label="What happened">
           <div class="bar"><p class="total">${data ? html`${shown.length < rows.length && html`<${Count} of=${shown.length} /> of `}<${Count} of=${rows.length} /> rows` : "…"}${data && !data.more && data.folded > 0 && html` <button class="link" title="Calls that changed nothing, ends of turns, what was done and undone, safety checkpoints" onClick=${() => setFolded(true)}>Show <${Count} of=${data.folded} /> without changes</button>`}${folded && html` <button class="link" onClick=${() => setFolded(false)}>Hide rows without changes</button>`}${range && html` <button class="link" onClick=${() => setRange(null)}>all times</button>`}</p>
           ${data && !readOnly && (hunt ? html`<${Hunt} rows=${rows} row=${row} hunt=${hunt} set=${setHunt} goTo=${goTo} setAction=${setAction} />` : html`<button class="link" title="Name a row where it worked and one where it does not: the turns between are halved until one is left" onClick=${() => setHunt({})}>Find the turn that broke it…</button>`)}
+          ${data && !data.more && html`<label class="order">Rows <select aria-label="Which rows" value=${kinds} onChange=${(e) => setKinds(e.target.value)}><option value="all">all</option><option value="prompts">prompts</option><option value="changes">changes</option></select></label>
+            <label class="order">Order <select aria-label="Order" value=${order} onChange=${(e) => setOrder(e.target.value)}><option value="">by time</option><option value="session">by session</option></select></label>`}
           ${data && !data.more && data.graph && html`<${Legend} project=${project} data=${data} />`}</div>
           ${data && !shown.length && html`<p class="note empty">${rows.length ? html`No row matches${filter && !shared ? ": Enter searches the files" : ""}. <button class="link" onClick=${() => (setFilter(""), setKinds("all"), setRange(null))}>Show all rows</button>` : "There is no checkpoint yet."}</p>`}
           ${data && !data.more && !readOnly && !rows.some((r) => r.session) && html`<p class="note empty">No agent has worked here yet. The next prompt to one takes a checkpoint, and <code>rewind save</code> takes one now. If agents do not call rewind, <code>rewind config --register-hooks</code> registers it.</p>`}
           ${data && html`<${Timeline} data=${data} shown=${shown} chosen=${chosen} marked=${marked} choose=${choose} open=${restore} plan=${readOnly ? null : (n, verb) => setAction({ verb, id: rows[n].id })}
-            graph=${shown.length === rows.length ? data.graph : null} tap=${() => requestAnimationFrame(() => matchMedia("(max-width: 900px)").matches && document.querySelector(".right")?.scrollIntoView({ block: "start" }))} />`}
+            graph=${!order && shown.length === rows.length ? data.graph : null} order=${order} labels=${labels} tap=${() => requestAnimationFrame(() => matchMedia("(max-width: 900px)").matches && document.querySelector(".right")?.scrollIntoView({ block: "start" }))} />`}
         </section>
         <${Split} name="left" label="Width of the timeline" />
         ${row && html`<${Moment} project=${project} row=${row} other=${other} goTo=${goTo} onHistory=${(path) => go({ page: "file", path })}
-          noteLine=${noteLine} readOnly=${readOnly} setAction=${setAction} setNaming=${setNaming} pin=${pin} setAgainst=${setAgainst} against=${against} news=${data.news} known=${known} opened=${opened.current.done} hit=${hit} />`}
+          noteLine=${noteLine} share=${share} attemptsOf=${attemptsOf} readOnly=${readOnly} setAction=${setAction} setNaming=${setNaming} pin=${pin} setAgainst=${setAgainst} against=${against} news=${data.news} known=${known} opened=${opened.current.done} hit=${hit} />`}
       </main>`}
     ${action && html`<${Plan} key=${JSON.stringify(action)} project=${project} action=${action} change=${setAction} close=${() => setAction((now) => (now === action ? null : now))} left=${(e) => tell(e.message + (e.hint ? ": " + e.hint : "") + ".")} done=${({ said, back, safety, resume }) => (setAction((now) => (now === action ? null : now)), tell(said, back, resume), hunt && action.verb === "restore" && setHunt({ ...hunt, home: action.id === hunt.home ? "" : hunt.home || safety }))} />`}
     ${naming && html`<${NameDialog} project=${project} row=${naming} close=${() => setNaming(null)} done=${(text) => (setNaming(null), tell(text + "."))} />`}`;
 }
 
 // Moment is one row: what was said, and the files.
-function Moment({ project, row, other, goTo, onHistory, noteLine, readOnly, setAction, setNaming, pin, setAgainst, against, news, known, opened, hit }) {
+function Moment({ project, row, other, goTo, onHistory, noteLine, share, attemptsOf, readOnly, setAction, setNaming, pin, setAgainst, against, news, known, opened, hit }) {
   const key = row.id + " " + other;
   const [got, setGot] = useState(() => {
     const look = !other && prepared(`p/${project}/look`, { id: row.id });
@@ -437,7 +463,7 @@ function Moment({ project, row, other, goTo, onHistory, noteLine, readOnly, setA
         onLine=${other || part !== look ? null : (path, line) => (noteLine(row.id, path, line), setSpot({ path, line }), setFile({ at: part.files.findIndex((f) => raw(f) === path), line: { line, text: "" } }))}
         picture=${shared ? null : (f, side) => bytes(`p/${project}/raw`, { id: row.id, other, path: raw(f), part: partOf(part), side })}
         onRestore=${isCheckpoint && !readOnly && part === look ? (path) => setAction({ verb: "restore", id: row.id, paths: [path] }) : null} />`), [got, file]);
-  return html`<section class="middle" aria-label="What was said"><${Talk} key=${tries} project=${project} id=${row.id} stamp=${stamp} call=${call} said=${hit && hit.id === row.id && hit.event ? hit : null} diffOf=${diffOf} rowOf=${(id) => id !== row.id && known.has(id)} goTo=${goTo} /></section>
+  return html`<section class="middle" aria-label="What was said"><${Talk} key=${tries} project=${project} id=${row.id} stamp=${stamp} call=${call} said=${hit && hit.id === row.id && hit.event ? hit : null} diffOf=${diffOf} rowOf=${(id) => id !== row.id && known.has(id)} goTo=${goTo} plan=${readOnly ? null : (id, verb) => setAction({ verb, id })} /></section>
     <${Split} name="middle" label="Width of the conversation" />
     <section class="right" aria-label="Files" aria-busy=${busy} tabindex="0">
       <div class="head"><h2><${Text} of=${title(row)} />${row.pinned && html` <span class="pin" title="pinned: gc keeps it">◆</span>`}</h2>
@@ -448,6 +474,8 @@ function Moment({ project, row, other, goTo, onHistory, noteLine, readOnly, setA
           ${!readOnly && row.call && html`<button title="What this call did goes; the rest stays" onClick=${() => setAction({ verb: "revert", id: row.id, call: true })}>Revert this call…</button>`}
           ${!shared && html`<${Copy} text=${() => location.origin + address(project, { page: "", row: row.id, ...spot })} title="The address of this row, and of the line whose number was clicked, as long as rewind ui runs">Copy link<//><${Copy} text=${command} title=${"The same at a terminal: " + command}>Copy command<//>`}
           ${!shared && row.session && html`<${Copy} text=${() => resumes(project, row.session)} title="The command that opens this session's conversation in its agent">Copy resume<//>`}
+          ${!shared && row.prompt && html`<button class="quiet" title="What came of this prompt each time it was tried (a)" onClick=${() => attemptsOf(row)}>Attempts</button>`}
+          ${!shared && row.session && html`<button class="quiet" title="The session as one page to share, without your secrets" onClick=${() => share(row)}>Export session</button>`}
           ${!readOnly && html`<button class="quiet" onClick=${() => setNaming(row)}>${row.name ? "Rename…" : "Name…"}</button><button class="quiet" onClick=${pin} title="gc never removes what is pinned">${row.pinned ? "Unpin" : "Pin"}</button>`}
           ${!shared && html`<button class="quiet" aria-pressed=${against === "@"} onClick=${() => setAgainst(against === "@" ? "" : "@")}>Compare with now</button>`}
         </div>`}</div>
@@ -484,7 +512,7 @@ function placeOf(location) {
   const q = new URLSearchParams(shared ? location.hash.slice(1) : location.search);
   const page = q.get("at") || "";
   const row = page ? "" : rowOfName(shared ? q.get("c") : /^\/p\/[0-9a-f]{32}\/c\/([\w-]+)$/.exec(location.pathname)?.[1]);
-  return { page, row, with: row && q.get("with") === "now" ? "@" : "", version: q.get("v") || "", line: +q.get("line") || 0, text: q.get("text") || "", path: q.get("path") || "", query: q.get("q") || "", a: q.get("a") || "", b: q.get("b") || "" };
+  return { page, row, with: row && q.get("with") === "now" ? "@" : "", version: q.get("v") || "", line: +q.get("line") || 0, text: q.get("text") || "", path: q.get("path") || "", whole: q.has("whole"), query: q.get("q") || "", filter: (!page && q.get("f")) || "", kinds: { prompts: "prompts", changes: "changes" }[q.get("rows")] || "all", order: q.get("order") === "session" ? "session" : "", a: q.get("a") || "", b: q.get("b") || "" };
 }
 
 function address(project, place) {
@@ -495,6 +523,10 @@ function address(project, place) {
   if (place.version) q.set("v", place.version);
   if (place.line) q.set("line", place.line);
   if (place.text) q.set("text", place.text);
+  if (place.whole) q.set("whole", "");
+  if (place.filter) q.set("f", place.filter);
+  if (place.kinds && place.kinds !== "all") q.set("rows", place.kinds);
+  if (place.order) q.set("order", place.order);
   if (place.query) q.set("q", place.query);
   if (place.a) q.set("a", place.a);
   if (place.b) q.set("b", place.b);

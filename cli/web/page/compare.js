@@ -7,12 +7,12 @@ import { Text, raw, count, when } from "./text.js";
 import { Timeline, filtered, title } from "./timeline.js";
 
 // Compare shows the files that differ between a and b, ids of rows; set(a, b) chooses others.
-export function Compare({ project, data, filter, kinds, a, b, news, set, onHistory, setAction, goTo }) {
+export function Compare({ project, data, filter, a, b, news, set, onHistory, setAction, goTo }) {
   const [end, setEnd] = useState(a ? "b" : "a");
   const rows = data.rows;
   const at = useMemo(() => new Map(rows.map((r, i) => [r.id, i])), [rows]);
   const possible = (r) => r.id === "@" || r.id[0] !== "#";
-  const shown = useMemo(() => filtered(rows, filter, kinds, null).filter((i) => possible(rows[i])), [rows, filter, kinds]);
+  const shown = useMemo(() => filtered(rows, filter, "all", null).filter((i) => possible(rows[i])), [rows, filter]);
   // Where nothing was chosen: what was saved last, and now.
   const first = rows.find((r) => r.id !== "@" && r.id[0] !== "#");
   a = at.has(a) ? a : first && first.id;

@@ -5,7 +5,7 @@ import { colours } from "./colour.js";
 import { Pictures, pictured } from "./parts.js";
 
 const MOST = 600; // lines that are drawn before somebody asks for more
-const CHUNK = 200; // lines that are drawn together, once they are near what is seen
+export const CHUNK = 200; // lines that are drawn together, once they are near what is seen
 const LINE = 18; // px of a line that was not drawn yet
 const LONGEST = 2000; // characters of one line
 const WORDS = 20000; // pairs of words of two lines that are compared at most
@@ -216,7 +216,7 @@ export function Patch({ file, at, narrow, onLine }) {
 }
 
 // Chunk is some lines of many, which are drawn while they are near what is seen.
-function Chunk({ lines, draw, wanted }) {
+export function Chunk({ lines, draw, wanted }) {
   const [near, setNear] = useState(false);
   const ref = useRef(), high = useRef(lines * LINE);
   useEffect(() => {
@@ -248,7 +248,8 @@ export function Line({ text, marks, words }) {
 
 const LISTED = 300; // files that are listed before somebody asks for more
 const SOON = 300; // ms that a file is looked at before it is asked whose its lines are: that may take long
-const FEW = 8; // files that are shown with their lines
+const FEW = 8; // files that are shown with their lines; of more,
+const FIRST = 2; // the first ones
 
 // loadable gives a look whose long files can be asked for, one by one: ask gives the lines of one, drawn is called
 // when there is something else to see of it.
@@ -286,7 +287,7 @@ export function Files({ files, more, onHistory, onRestore, open, said, linesOf, 
   }, [open, listed]);
   if (!files.length) return html`<p class="note">No files differ.</p>`;
   return html`<div class="files" ref=${ref}>
-    ${files.slice(0, listed).map((f, i) => html`<${File} key=${raw(f)} f=${f} at=${i} begin=${files.length <= FEW} onHistory=${onHistory} onRestore=${onRestore} said=${said} linesOf=${linesOf} picture=${picture} onLine=${onLine} line=${open && open.at === i ? open.line : null} />`)}
+    ${files.slice(0, listed).map((f, i) => html`<${File} key=${raw(f)} f=${f} at=${i} begin=${files.length <= FEW || i < FIRST} onHistory=${onHistory} onRestore=${onRestore} said=${said} linesOf=${linesOf} picture=${picture} onLine=${onLine} line=${open && open.at === i ? open.line : null} />`)}
     ${files.length > listed && html`<p class="note"><button onClick=${() => setListed(files.length)}>List all ${files.length.toLocaleString()} files</button></p>`}
     ${more && files.length <= listed && html`<p class="note">…and more files.</p>`}
   </div>`;

@@ -21,11 +21,33 @@ export function usePaths(project, query, news) {
 export const Paths = ({ of, onFile }) => html`<ul class="path-list">${of.paths.map((p) => html`<li key=${raw(p)}><button class="link" onClick=${() => onFile(raw(p))}><span class="path"><${Path} of=${p} /></span></button>${p.gone && html` <span class="note">deleted</span>`}</li>`)}</ul>
   ${of.total > of.paths.length && html`<p class="note">…and ${(of.total - of.paths.length).toLocaleString()} more: type more of the name.</p>`}`;
 
+const last = (p) => ({ ...p, path: p.path.slice(p.path.lastIndexOf("/") + 1), path_b64: p.path_b64 && btoa(atob(p.path_b64).slice(atob(p.path_b64).lastIndexOf("/") + 1)) });
+
+// Tree is a directory of all that there ever were: what is in it is asked for once it is open.
+function Tree({ project, at, news, onFile, label }) {
+  const [v, setV] = useState({});
+  useEffect(() => {
+    const stop = new AbortController();
+    get(`p/${project}/tree`, { path: at }, stop.signal).then((answer) => setV({ answer }), (error) => error.name !== "AbortError" && setV({ error }));
+    return () => stop.abort();
+  }, [project, at, news]);
+  if (v.error) return html`<p class="warn" role="alert"><${Text} of=${v.error.message} /></p>`;
+  if (!v.answer) return html`<p class="wait">…</p>`;
+  const only = v.answer.paths.length === 1; // one directory alone is open, too
+  return html`<ul class="tree" aria-label=${label}>${v.answer.paths.map((p) => html`<li key=${raw(p)}>${p.files ? html`<${Branch} project=${project} p=${p} begin=${only} news=${news} onFile=${onFile} />`
+    : html`<button class=${"link" + (p.gone ? " gone" : "")} onClick=${() => onFile(raw(p))}><span class="path"><${Path} of=${last(p)} /></span></button>${p.gone && html` <span class="note">deleted</span>`}`}</li>`)}</ul>`;
+}
+
+function Branch({ project, p, begin, news, onFile }) {
+  const [open, setOpen] = useState(begin);
+  return html`<details open=${begin} onToggle=${(e) => setOpen(e.target.open)}><summary><span class="path"><${Path} of=${last(p)} />/</span> <span class="note">${count(p.files, "file", "files")}</span></summary>${open && html`<${Tree} project=${project} at=${raw(p)} news=${news} onFile=${onFile} />`}</details>`;
+}
+
 export function FileList({ project, news, onFile }) {
   const [query, setQuery] = useState("");
   const v = usePaths(project, query, news);
   return html`<h2>Files</h2>
     <p><label>Part of the path <input type="search" class="path-filter" autocomplete="off" spellcheck=${false} value=${query} onInput=${(e) => setQuery(e.target.value)} /></label></p>
-    <p class="note" role="status">${v.error ? html`<${Text} of=${v.error.message} />` : v.answer ? count(v.answer.total, "file", "files") + ", now or in a checkpoint" : "…"}</p>
-    ${v.answer && html`<${Paths} of=${v.answer} onFile=${onFile} />`}`;
+    <p class="note" role="status">${v.error ? html`<${Text} of=${v.error.message} />` : v.answer ? count(v.answer.total, "file", "files") + (query ? " with it" : ", now or in a checkpoint; each has its versions and who wrote its lines") : "…"}</p>
+    ${query ? v.answer && html`<${Paths} of=${v.answer} onFile=${onFile} />` : html`<${Tree} project=${project} at="" news=${news} onFile=${onFile} label="All files" />`}`;
 }

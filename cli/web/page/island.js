@@ -78,7 +78,19 @@ async function history(path) {
 function paths(text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const found = Object.keys(index.files).sort().filter((p) => words.every((w) => p.toLowerCase().includes(w)));
-  return { paths: found.slice(0, 1000).map((p) => (p.startsWith("//") ? { path: "", path_b64: p.slice(2) } : { path: p })), total: found.length };
+  const all = found.map((p) => (p.startsWith("//") ? { path: "", path_b64: p.slice(2) } : { path: p }));
+  return { paths: all.slice(0, 1000), total: all.length, all };
+}
+
+// tree is one directory of the files that the rows tell of. A path that is no UTF-8 has its bytes in base64, and is in the root.
+function tree(dir) {
+  const below = dir ? dir + "/" : "", dirs = new Map(), own = [];
+  for (const f of paths("").all) {
+    const p = f.path_b64 ? "" : f.path, rest = p.slice(below.length), cut = rest.indexOf("/");
+    if (f.path_b64 ? !dir : p.startsWith(below) && cut < 0) own.push(f);
+    else if (!f.path_b64 && p.startsWith(below)) dirs.set(rest.slice(0, cut), 1 + (dirs.get(rest.slice(0, cut)) || 0));
+  }
+  return { paths: [...[...dirs].map(([name, files]) => ({ path: below + name, files })), ...own] };
 }
 
 export async function get(what, args) {
@@ -99,6 +111,8 @@ export async function get(what, args) {
       return history(args.path);
     case "paths":
       return paths(args.q);
+    case "tree":
+      return tree(args.path);
   }
   throw no("that is not in this file");
 }

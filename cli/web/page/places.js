@@ -1,38 +1,31 @@
 // The other places: a file's versions, operations, search, what is held and what is not, keys.
 import { html, useState, useEffect, useMemo, useRef } from "./html.js";
-import { get, keep, shared, stream } from "./api.js";
+import { keep, shared, stream } from "./api.js";
 import { Text, Path, age, size, count, plain, raw } from "./text.js";
 import { Patch } from "./diff.js";
 import { usePaths, Paths } from "./files.js";
 import { Copy } from "./parts.js";
+import { Written } from "./written.js";
+import { useAnswer, Wait } from "./answer.js";
 
-// useAnswer asks; what it knew stays while it asks again because of news.
-function useAnswer(path, args, news) {
-  const [v, setV] = useState({});
-  const key = path + JSON.stringify(args);
-  useEffect(() => {
-    const stop = new AbortController();
-    get(path, args, stop.signal).then((answer) => setV({ key, answer }), (error) => error.name !== "AbortError" && setV({ key, error }));
-    return () => stop.abort();
-  }, [key, news]);
-  return v.key === key ? v : {};
-}
-
-const Wait = ({ v }) => (v.error ? html`<p class="warn" role="alert"><${Text} of=${v.error.message} />${v.error.hint && html` (<${Text} of=${v.error.hint} />)`}</p>` : html`<p class="wait">…</p>`);
+const FIRST_VERSIONS = 12; // of a file, which are shown before the others are there
 
 const kindWords = { changed: "changed", created: "created", deleted: "deleted", renamed: "renamed", mode: "mode changed", kind: "became another kind", "not-captured": "not captured" };
 
 export function FilePage({ project, path, at: place, news, goTo, restore, set }) {
-  const v = useAnswer(`p/${project}/history`, { path }, news);
+  const few = useAnswer(`p/${project}/history`, { path, limit: FIRST_VERSIONS }, news);
+  const all = useAnswer(few.answer?.more && !shared ? `p/${project}/history` : "", { path }, news);
+  const v = all.answer || all.error || (few.answer?.more && !shared && place.version && !few.answer.versions.some((w) => w.id === place.version)) ? all : few;
   const [id, setID] = useState(place.version || null); // of the version that is shown; null: the newest
   const [line, setLine] = useState(place.line ? { line: place.line, text: place.text } : null); // that is shown
   const [error, setError] = useState(null);
+  const [whole, setWhole] = useState(!!place.whole); // all lines, with who wrote them
   const box = useRef();
   if (!v.answer) return html`<${Wait} v=${v} />`;
   const list = v.answer.versions;
   const at = Math.max(0, list.findIndex((w) => w.id === id));
   const one = list[at];
-  const choose = (id, line) => (setID(id), setLine(line ? { line, text: "" } : null), set(id, line));
+  const choose = (id, line, all = whole) => (setID(id), setWhole(all), setLine(line ? { line, text: "" } : null), set(id, line, all));
   const named = one && one.path;
   const copy = () => {
     setError(null);
@@ -48,7 +41,7 @@ export function FilePage({ project, path, at: place, news, goTo, restore, set })
     box.current.querySelectorAll("button")[n]?.focus();
   };
   return html`<h2><span class="path"><${Path} of=${v.answer} /></span></h2>
-    <p class="note">${count(list.length, "version", "versions")}${v.answer.more ? ", and older ones" : ""}, the newest first</p>
+    <p class="note">${count(list.length, "version", "versions")}${v.answer.more ? (v === few && !shared ? ", and older ones are coming" : ", and older ones") : ""}, the newest first</p>
     ${!list.length && html`<p class="note">No checkpoint has this file.</p>`}
     <div class="two"><ol class="versions" aria-label="Versions, newest first" ref=${box} onKeyDown=${key}>
       ${list.map((w, i) => html`<li key=${w.id + i}><button aria-pressed=${i === at} onClick=${() => choose(w.id)}>
@@ -56,12 +49,13 @@ export function FilePage({ project, path, at: place, news, goTo, restore, set })
         <span class="changes"><span class="plus">+${w.added}</span> <span class="minus">−${w.deleted}</span></span> <span class="age" title=${new Date(w.time).toLocaleString()}>${w.id === "@" ? "" : age(w.time)}</span></span>
         <span class="by"><${Text} of=${w.made ?? (w.by ? (w.by.why + " " + w.by.text).trim() : "you")} most=${120} />${w.whose && html`<br />by <${Text} of=${w.whose} most=${120} />`}</span></button></li>`)}
     </ol>
-    <div class="version">${one && html`<div class="buttons">${one.id !== "@" && html`<button onClick=${() => goTo(one.by ? one.by.id : one.id)}>Show in the timeline</button>`}
+    <div class="version">${one && html`<div class="buttons">${!shared && one.kind !== "deleted" && html`<span class="pair" role="group" aria-label="What is shown">${[[false, "Changes"], [true, "All lines, by whom"]].map(([all, label]) => html`<button aria-pressed=${whole === all} onClick=${() => choose(one.id, 0, all)}>${label}</button>`)}</span>`}${one.id !== "@" && html`<button onClick=${() => goTo(one.by ? one.by.id : one.id)}>Show in the timeline</button>`}
         ${restore && one.id !== "@" && one.kind !== "deleted" && html`<button class="go" onClick=${() => restore(one.id)}>Restore this version…</button>`}
         ${!shared && one.id !== "@" && one.kind !== "deleted" && html`<button onClick=${copy}>Keep a copy…</button>`}
         ${!shared && html`<${Copy} text=${() => location.href} title="The address of this version, and of the line whose number was clicked, as long as rewind ui runs">Copy link<//>${!path.startsWith("//") && /^[\w./-]+$/.test(named) && html`<${Copy} text=${"rewind history -p " + named} title=${"The same at a terminal: rewind history -p " + named}>Copy command<//>`}`}</div>
       ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
-      <${Patch} file=${{ path: one.path, patch: one.patch, binary: one.binary, hidden: one.hidden }} at=${line} onLine=${(n) => choose(one.id, n)} />`}</div></div>`;
+      ${whole && !shared && one.kind !== "deleted" ? html`<${Written} key=${one.id} project=${project} path=${one.path === v.answer.path ? raw(v.answer) : one.path} id=${one.id} news=${one.id === "@" && news} at=${line} goTo=${goTo} onLine=${(n) => choose(one.id, n)} />`
+      : html`<${Patch} file=${{ path: one.path, patch: one.patch, binary: one.binary, hidden: one.hidden }} at=${line} onLine=${(n) => choose(one.id, n)} />`}`}</div></div>`;
 }
 
 // turnOf is the row that a revert is about: its argument is the beginning of an id.
@@ -98,7 +92,7 @@ export function Health({ project, news }) {
   const why = new Map();
   for (const c of missing) why.set(c.reason, (why.get(c.reason) || 0) + 1);
   return html`<h2>What is held, and what is not</h2>
-    <p class=${missing.length ? "warn" : "good"}>${missing.length ? count(missing.length, "path is", "paths are") + " not in the newest checkpoint: no restore brings them back." : s.checkpoints ? "Everything in the project is in the newest checkpoint, but what is ignored by choice." : "Nothing is held yet: there is no checkpoint."}</p>
+    <p class=${missing.length ? "warn" : "good"}>${missing.length ? count(missing.length, "path is", "paths are") + " not in the newest checkpoint: no restore brings " + (missing.length === 1 ? "it" : "them") + " back." : s.checkpoints ? "Everything in the project is in the newest checkpoint, but what is ignored by choice." : "Nothing is held yet: there is no checkpoint."}</p>
     ${git && html`<p class="note">.git is left to git.</p>`}
     ${!v.answer.called && html`<p class="warn">No agent calls rewind: only rewind save takes checkpoints. rewind config --register-hooks registers them.</p>`}
     <dl class="facts">
@@ -186,14 +180,14 @@ export function Search({ project, rows, query, goTo, onFile }) {
 
 const keys = [
   ["Timeline", [["↑ ↓ j k", "row"], ["[ ]", "older, newer prompt"], ["Home End", "newest, oldest row"], ["/", "filter; ↓ goes to the rows, Enter searches the content of all checkpoints"], ["d", "compare with the files as they are now"],
-    ["space", "mark a row: it is compared with the chosen one"], ["c", "choose both ends of a comparison"], ["← →", "on the chart: another time; with shift its end, esc: all times"]]],
+    ["space", "mark a row: it is compared with the chosen one"], ["c", "choose both ends of a comparison"], ["a", "the attempts at the row's prompt"], ["← →", "on the chart: another time; with shift its end, esc: all times"]]],
   ["Changing something", [["Enter r", "plan a restore to the row"], ["v", "plan to revert the row's turn: what it did goes, the rest stays"], ["u U", "undo, redo"], ["n", "name the row's checkpoint"], ["p", "pin it, or take the pin away"]]],
-  ["Places", [["f", "files: all that there ever were, by their paths"], ["m", "film: space plays, ← → step"], ["o", "operations"], ["h", "health: what is not held"], ["?", "keys"], ["esc", "back to the timeline"]]],
+  ["Places", [["f", "files: all that there ever were; who wrote each line"], ["m", "film: space plays, ← → step"], ["o", "operations"], ["s", "space: what takes it, and which prompt brought it"], ["h", "health: what is not held"], ["?", "keys"], ["esc", "back to the timeline"]]],
   ["Comparison", [["a b", "the end that is chosen next"], ["↑ ↓ j k", "another row for it"], ["x", "swap both"]]],
 ];
 
 export function Keys({ readOnly, shared }) {
-  const off = new Set([...(readOnly ? ["Enter r", "v", "u U", "n", "p"] : []), ...(shared ? ["d", "space", "c", "o", "h", "a b", "x"] : [])]);
+  const off = new Set([...(readOnly ? ["Enter r", "v", "u U", "n", "p"] : []), ...(shared ? ["d", "space", "c", "a", "s", "o", "h", "a b", "x"] : [])]);
   const left = keys.map(([of, list]) => [of, list.filter(([k]) => !off.has(k))]).filter(([of, list]) => list.length && !(shared && of === "Comparison"));
   return html`<h2>Keys</h2><div class="cards">${left.map(([of, list]) => html`<section><h3>${of}</h3><dl class="facts">${list.map(([k, what]) => html`<dt>${k.split(" ").map((one) => html`<kbd>${one}</kbd> `)}</dt><dd>${what}</dd>`)}</dl></section>`)}</div>`;
 }

@@ -5,3 +5,4 @@ export { Hunt } from "./hunt.js";
 export { Plan, NameDialog } from "./plan.js";
 export { FileList } from "./files.js";
 export { FilePage, Operations, Health, Search, Keys } from "./places.js";
+export { Space, Attempts } from "./usage.js";

@@ -10,7 +10,7 @@ const SAID = 40; // and of a message, of which it is known how far back it stand
 
 // Talk is what was said up to the end of a row. call is one to be shown: { call, n }, n another for each time.
 // diffOf(call) gives what shows the code of a call, or nothing.
-export function Talk({ project, id, stamp, call, said, diffOf, rowOf, goTo }) {
+export function Talk({ project, id, stamp, call, said, diffOf, rowOf, goTo, plan }) {
   const [talk, setTalk] = useState(() => {
     const t = prepared(`p/${project}/talk`, { id });
     return t ? { ...t, id, fresh: true } : null;
@@ -77,6 +77,7 @@ export function Talk({ project, id, stamp, call, said, diffOf, rowOf, goTo }) {
     ${lost && html`<p class="note" role="status">${lost}</p>`}
     ${talk.earlier && html`<p class="note"><button onClick=${earlier}>Earlier</button></p>`}
     ${talk.messages.map((m, i) => html`${m.since && !(talk.messages[i - 1] || {}).since && html`<p class="note since" key="since">since then; no checkpoint has it yet</p>`}${(shown(m).length > 0 || m.cut) && html`<article key=${m.at} data-event=${m.event || undefined} tabindex=${said && said.event === m.event ? -1 : undefined} class=${"said" + (m.prompt ? " person" : "") + (m.here ? " here" : "")}>
+      ${plan && m.row && html`<span class="plans"><button tabindex="-1" title="Restore to before this prompt (r)" onClick=${() => plan(m.row, "restore")}>Restore…</button><button tabindex="-1" title="Revert what was done for it (v)" onClick=${() => plan(m.row, "revert")}>Revert…</button></span>`}
       ${shown(m).map((p) => html`<${Part} p=${p} answer=${p.kind === "call" ? answers.get(p.call) : null} prompt=${m.prompt} time=${m.time} diffOf=${diffOf} rowOf=${rowOf} goTo=${goTo} />`)}
       ${m.cut && html`<p class="note">A text was longer; rewind cat --transcript has all of it.</p>`}
     </article>`}`)}

@@ -26,6 +26,41 @@ export function filtered(rows, filter, kinds, range) {
   return out;
 }
 
+// grouped puts the rows of a session together, first those of the session that has the newest row.
+export function grouped(rows, shown) {
+  const of = new Map();
+  for (const i of shown) {
+    const session = rows[i].session || "", list = of.get(session);
+    list ? list.push(i) : of.set(session, [i]);
+  }
+  return [...of.values()].flat();
+}
+
+// headed is the list as it is drawn: the places of rows, and before the first of a session or a day a head, which is less
+// than zero: -1 minus its place in heads. at[i] is where the i-th of the shown rows stands.
+function headed(rows, shown, order) {
+  const list = [], heads = [], at = new Int32Array(shown.length);
+  let session = null, begin = Infinity, end = -Infinity; // of the day
+  const head = (h) => (heads.push(h), list.push(-heads.length));
+  for (let i = 0; i < shown.length; i++) {
+    const r = rows[shown[i]], other = order && (r.session || "") !== session;
+    if (other) {
+      session = r.session || "";
+      let n = i + 1;
+      while (n < shown.length && (rows[shown[n]].session || "") === session) n++;
+      head({ session, first: r, rows: n - i });
+    }
+    if (r.ms && (r.ms < begin || r.ms >= end)) {
+      const day = new Date(r.ms);
+      begin = day.setHours(0, 0, 0, 0);
+      end = new Date(begin).setDate(new Date(begin).getDate() + 1);
+      if (!order) head({ day: begin });
+    }
+    at[i] = list.push(shown[i]) - 1;
+  }
+  return heads.length > 1 || order ? { list, heads, at } : { list: shown, heads: [], at: null };
+}
+
 // matcher is what is asked of each row about a word in small letters. Nothing is kept for it with the rows: there are many.
 // It is an object, and no closure: a browser makes fast code of has for all words, and not for one of them.
 function matcher(word) {
@@ -149,8 +184,21 @@ function front(r) {
   return html`<span class="dirs"><${Text} of=${r.text.slice(0, cut)} most=${300} /></span><span class="base"><${Text} of=${r.text.slice(cut)} most=${300} /></span>`;
 }
 
-// drawn are the places of the rows that are drawn for a view: those that are seen, and spare ones.
-const drawn = (v) => ({ from: Math.floor(v.top / v.high) - v.spare, to: Math.ceil((v.top + v.height) / v.high) + v.spare });
+const GROUP = 28; // px of the head of a group
+
+// tops are the px at which the entries of a list with heads begin, and its end; null where there is no head.
+function topsOf(list, heads, high) {
+  if (!heads.length) return null;
+  const tops = new Int32Array(list.length + 1);
+  for (let i = 0; i < list.length; i++) tops[i + 1] = tops[i] + (list[i] < 0 ? GROUP : high);
+  return tops;
+}
+
+// drawn are the places of the entries that are drawn for a view: those that are seen, and spare ones.
+const drawn = (v, tops) => {
+  const at = (y) => (tops ? Math.max(0, posOf(tops, y + 1) - 1) : Math.floor(y / v.high));
+  return { from: at(v.top) - v.spare, to: at(v.top + v.height - 1) + 1 + v.spare };
+};
 
 const highOf = (width) => (width < NARROW ? HIGH.narrow : HIGH.wide);
 
@@ -181,7 +229,7 @@ const coloured = (cls, session) => cls + (session ? " hued dashes-" + (placeOf(s
 export const Hue = ({ of }) => of && html`<i class="hue hued" style=${hued(of)} aria-hidden="true" />`;
 
 // Timeline is the list. ends are the two rows of a comparison: { a, b }. plan(n, verb) is wanted where rows offer it.
-export function Timeline({ data, shown, chosen, marked, choose, open, plan, graph, ends, tap }) {
+export function Timeline({ data, shown, chosen, marked, choose, open, plan, graph, ends, tap, order, labels }) {
   const ref = useRef();
   const [last, setView] = useState(() => ({ top: 0, height: innerWidth > 900 ? innerHeight - 190 : innerHeight * 0.45, high: highOf(innerWidth > 900 ? innerWidth / 3 : innerWidth), spare: 1 }));
   const view = last.of === shown ? last : { ...last, spare: 1 }; // other rows have no spare ones yet
@@ -191,7 +239,12 @@ export function Timeline({ data, shown, chosen, marked, choose, open, plan, grap
   const seen = useRef({ top: 0, height: last.height, high: last.high }); // as the browser last said: asking it makes it lay out
   const now = useRef();
   now.current = shown;
-  const at = shown.indexOf(chosen);
+  const nowTops = useRef();
+  const { list, heads, at: places } = useMemo(() => headed(data.rows, shown, order), [data.rows, shown, order]);
+  const tops = useMemo(() => topsOf(list, heads, view.high), [list, heads, view.high]);
+  nowTops.current = tops;
+  const topOf = (i) => (tops ? tops[i] : i * view.high);
+  const at = list.indexOf(chosen);
   const whose = useMemo(() => namer(data.rows), [data.rows]);
   const calm = useCalm();
   // Spare rows come once the list rests: neither what is drawn first nor what flies by needs them.
@@ -203,7 +256,7 @@ export function Timeline({ data, shown, chosen, marked, choose, open, plan, grap
   const see = (el) => {
     const next = { ...look(el), spare: 1 };
     setView((v) => {
-      const wanted = drawn({ ...next, spare: 0 }), there = drawn(v.of === next.of ? v : { ...v, spare: 1 });
+      const wanted = drawn({ ...next, spare: 0 }, nowTops.current), there = drawn(v.of === next.of ? v : { ...v, spare: 1 }, nowTops.current);
       if (wanted.from >= there.from && wanted.to <= there.to && next.high === v.high) return v;
       return v.spare > 1 && Math.abs(next.top - v.top) < next.height / 2 ? { ...next, spare: SPARE } : next;
     });
@@ -217,28 +270,32 @@ export function Timeline({ data, shown, chosen, marked, choose, open, plan, grap
   }, []);
   useLayoutEffect(() => {
     if (at < 0) return;
-    const { high } = view, y = at * high, { top, height } = seen.current;
+    const { high } = view, y = topOf(at), { top, height } = seen.current;
     const first = !begun.current;
     begun.current = true;
     if (first && y + high <= view.height || y >= top && y + high <= top + height) return; // it is seen, whatever the browser will lay out
-    ref.current.scrollTop = y < top ? y : y + high - height;
+    ref.current.scrollTop = y < top ? y - (list[at - 1] < 0 ? GROUP : 0) : y + high - height; // with its head
     look(ref.current);
   }, [at, shown, view.high]);
   const { high } = view;
-  const from = Math.max(0, drawn(view).from);
-  const to = Math.min(shown.length, drawn(view).to);
+  const from = Math.max(0, drawn(view, tops).from);
+  const to = Math.min(list.length, drawn(view, tops).to);
   const rows = [];
   const act = useRef({}).current; // what a row does, of the last time that the list was drawn
   act.choose = (n) => (choose(n, true), ref.current.focus(), tap && tap());
   act.open = open;
   act.plan = plan;
   const width = graph ? (graph.Columns + graph.Tracks + 1) * LANE : 0;
-  const lines = useMemo(() => graph && html`<${Graph} graph=${graph} rows=${data.rows} from=${from} to=${to} width=${width} high=${high} />`, [graph, data.rows, from, to, width, high]);
+  const lines = useMemo(() => graph && html`<${Graph} graph=${graph} rows=${data.rows} places=${places} tops=${tops} from=${from} to=${to} width=${width} high=${high} />`, [graph, data.rows, places, tops, from, to, width, high]);
   const old = kept.current;
   kept.current = new Map();
   for (let i = from; i < to; i++) {
-    const n = shown[i], r = data.rows[n];
-    const is = { r, i, n, count: shown.length, number: r.n && (r.of || "") + r.n, old: r.id === "@" ? "" : age(r.ms), chosen: n === chosen, marked: marked === r.id, end: ends ? (ends.a === r.id ? "A" : ends.b === r.id ? "B" : "") : "", whom: whose(r), width, high, calm, day: calm && i > 0 ? newDay(data.rows[shown[i - 1]], r) : "", plans: !!plan };
+    const n = list[i], r = data.rows[n];
+    if (n < 0) {
+      rows.push(html`<div key=${"head-" + i} class="group" role="presentation" aria-hidden="true" style=${{ top: topOf(i) + "px", paddingLeft: width + 12 + "px" }}>${headText(heads[-1 - n], calm, whose, labels)}</div>`);
+      continue;
+    }
+    const is = { r, top: topOf(i), n, pos: places ? posOf(places, i) : i, count: shown.length, number: r.n && (r.of || "") + r.n, old: r.id === "@" ? "" : age(r.ms), chosen: n === chosen, marked: marked === r.id, end: ends ? (ends.a === r.id ? "A" : ends.b === r.id ? "B" : "") : "", whom: whose(r), width, high, calm, plans: !!plan };
     const before = old.get(i);
     const row = before && Object.keys(is).every((k) => is[k] === before.is[k]) ? before : { is, drawn: drawRow(is, act) };
     kept.current.set(i, row);
@@ -246,15 +303,36 @@ export function Timeline({ data, shown, chosen, marked, choose, open, plan, grap
   }
   return html`<div class=${"timeline" + (high === HIGH.narrow ? " narrow" : "")} role="listbox" tabindex="0" aria-label="Timeline" aria-activedescendant=${at >= 0 ? "row-" + chosen : undefined} ref=${ref}
     onScroll=${(e) => see(e.target)}>
-    <div class="space" style=${{ height: shown.length * high + "px" }} role="presentation">
+    <div class="space" style=${{ height: topOf(list.length) + "px" }} role="presentation">
       ${lines}
       ${rows}
     </div>
   </div>`;
 }
 
-// newDay is the day of a row, where the row above it is of another one.
-const newDay = (above, r) => (r.ms && above.ms && new Date(above.ms).toDateString() !== new Date(r.ms).toDateString() ? new Date(r.ms).toLocaleDateString([], { weekday: "short", day: "numeric", month: "short" }) : "");
+// posOf finds which of the shown rows stands at a place of the list.
+function posOf(places, place) {
+  let low = 0, high = places.length - 1;
+  while (low < high) {
+    const mid = (low + high) >> 1;
+    if (places[mid] < place) low = mid + 1;
+    else high = mid;
+  }
+  return low;
+}
+
+// dayOf names a day: today, yesterday, or its date.
+function dayOf(ms) {
+  const days = Math.round((new Date().setHours(0, 0, 0, 0) - new Date(ms).setHours(0, 0, 0, 0)) / 86400000);
+  return days === 0 ? "Today" : days === 1 ? "Yesterday" : new Date(ms).toLocaleDateString([], { weekday: "long", day: "numeric", month: "long" });
+}
+
+// headText says what the rows below it are: a day's, or a session's.
+function headText(h, calm, whose, labels) {
+  if (h.day) return calm && dayOf(h.day);
+  const label = labels && labels.get(h.session);
+  return html`<${Hue} of=${h.session} /><b><${Text} of=${h.session ? whose(h.first) : "you, and no session"} most=${60} /></b>${label && html` <span class="label"><${Text} of=${label} most=${120} /></span>`} <span class="facts">${count(h.rows, "row", "rows")}${calm && ", " + dayOf(h.first.ms)}</span>`;
+}
 
 const some = (c) => c.added + c.modified + c.deleted > 0;
 
@@ -267,11 +345,11 @@ export function Both({ of }) {
 const PROMPT = html`<svg class="prompt-icon" viewBox="0 0 16 16" aria-hidden="true"><path d="M3 4l4 4-4 4M8.500 12.500H13" /></svg><span class="hidden">prompt</span>`;
 
 // drawRow draws a row, which is the same as before where is is.
-function drawRow({ r, i, n, count, number, old, chosen, marked, end, whom, width, high, calm, day, plans }, act) {
+function drawRow({ r, top, n, pos, count, number, old, chosen, marked, end, whom, width, high, calm, plans }, act) {
   const does = (e) => e.target.dataset?.plan;
-  return html`<div key=${r.id} id=${"row-" + n} role="option" aria-selected=${chosen} aria-posinset=${i + 1} aria-setsize=${count}
-      class=${"row k-" + r.kind + (chosen ? " chosen" : "") + (marked ? " marked" : "") + (end ? " end" : "") + (r.dim ? " dim" : "") + (day ? " new-day" : "")}
-      style=${{ top: i * high + "px", paddingLeft: width + 8 + "px" }} onClick=${(e) => (act.choose(n), does(e) && act.plan(n, does(e)))} onDblClick=${(e) => does(e) || act.open(n)}>
+  return html`<div key=${r.id} id=${"row-" + n} role="option" aria-selected=${chosen} aria-posinset=${pos + 1} aria-setsize=${count}
+      class=${"row k-" + r.kind + (chosen ? " chosen" : "") + (marked ? " marked" : "") + (end ? " end" : "") + (r.dim ? " dim" : "")}
+      style=${{ top: top + "px", paddingLeft: width + 8 + "px" }} onClick=${(e) => (act.choose(n), does(e) && act.plan(n, does(e)))} onDblClick=${(e) => does(e) || act.open(n)}>
       <span class="n">${number || (r.id === "@" ? "@" : "")}</span>
       <span class="age" title=${calm ? when(r.ms) : undefined}>${old}</span>
       <span class="why">${r.kind === "prompt" && r.why === "prompt" ? PROMPT : html`<${Text} of=${r.why || (r.id === "@" ? "now" : "")} most=${60} />`}</span>
@@ -282,14 +360,14 @@ function drawRow({ r, i, n, count, number, old, chosen, marked, end, whom, width
       ${r.git && html`<span class="git" title=${plain(r.git).slice(0, 300)}><${Text} of=${r.git} most=${200} /></span>`}
       <${Both} of=${r} />
       ${plans && r.id !== "@" && r.id[0] !== "#" && html`<span class="plans" aria-hidden="true"><span data-plan="restore" title="Restore to this row (r)">Restore…</span>${r.session && html`<span data-plan="revert" title="Revert the row's turn (v)">Revert…</span>`}</span>`}
-      ${day && html`<span class="day">${day}</span>`}
     </div>`;
 }
 
 // Graph draws lanes (sessions and forks) and arcs (restores) of the rows from to.
-function Graph({ graph, rows, from, to, width, high }) {
+function Graph({ graph, rows, places, tops, from: begin, to: over, width, high }) {
   const x = (c) => (graph.Tracks + c) * LANE + LANE;
-  const y = (r) => (r - from) * high + high / 2;
+  const topOf = (i) => (tops ? tops[i] : i * high), y = (r) => topOf(places ? places[r] : r) - topOf(begin) + high / 2;
+  const from = places ? posOf(places, begin) : begin, to = places ? posOf(places, over - 1) + 1 : over; // of the rows
   const bend = (a, b) => { // into column b, in the row that is y high
     const r = Math.min(6, Math.abs(b[0] - a) / 2), by = b[0] > a ? r : -r;
     return `V${b[1] - r}Q${a} ${b[1]} ${a + by} ${b[1]}H${b[0]}`;
@@ -310,7 +388,7 @@ function Graph({ graph, rows, from, to, width, high }) {
   for (let r = from; r < to; r++) {
     if (graph.Column[r] >= 0) parts.push(html`<circle class=${coloured("dot", rows[r].session)} style=${hued(rows[r].session)} cx=${x(graph.Column[r])} cy=${y(r)} r="3.5" />`);
   }
-  return html`<svg class="graph" aria-hidden="true" width=${width} height=${(to - from) * high} style=${{ top: from * high + "px" }}>${parts}</svg>`;
+  return html`<svg class="graph" aria-hidden="true" width=${width} height=${topOf(over) - topOf(begin)} style=${{ top: topOf(begin) + "px" }}>${parts}</svg>`;
 }
 
 // Legend says what the lines, dots and marks mean, with the sessions that have rows.
