@@ -22,8 +22,8 @@ func keepClaude(l *Line, place, past bool) bool {
 	return l.Type != "last-prompt"
 }
 
-// editsClaude gives a line to the new session. Only the top-level id changes:
-// inside, paths that contain the old one must go on working.
+// editsClaude gives a line to the new session. Only the top-level id changes, and the
+// working directory: inside, paths that contain the old id must go on working.
 func editsClaude(k *forking, i int) []edit {
 	l := &k.x.Lines[i]
 	edits := []edit{{key: "sessionId", value: quote(k.id), add: true}}
@@ -32,6 +32,9 @@ func editsClaude(k *forking, i int) []edit {
 		from = append(from, `,"messageUuid":`...)
 		from = append(append(from, quote(l.ID)...), '}')
 		edits = append(edits, edit{key: "forkedFrom", value: from, add: true})
+	}
+	if k.dir != "" { // pickers refuse a session of another directory
+		edits = append(edits, edit{key: "cwd", value: quote(k.dir)})
 	}
 	if i == k.sel.last {
 		// Pickers show and sort by the time of the last message.

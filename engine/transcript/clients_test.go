@@ -171,3 +171,28 @@ func TestRecordedInPlace(t *testing.T) {
 		}
 	}
 }
+
+// A fork in another directory than the session's, as on another machine, says that directory wherever the client says where it works.
+func TestForkElsewhere(t *testing.T) {
+	const there = "/home/other/proj"
+	check := func(name string, agent Agent, data []byte, file, dir string) {
+		x := mustRead(t, agent, data)
+		f := &Fork{Index: x, Data: bytes.NewReader(data), File: file, Leaf: x.Leaf(), Dir: there, NewID: func() string { return forkID }, Now: func() time.Time { return forkTime }}
+		lines, _ := forked(t, f)
+		y := mustRead(t, agent, []byte(strings.Join(lines, "\n")+"\n"))
+		if dir != "" && (len(y.Dirs) != 1 || y.Dirs[0] != there) {
+			t.Errorf("%s: the fork works in %q", name, y.Dirs)
+		}
+		if got, want := texts(t, y), texts(t, x); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	for _, c := range recorded {
+		check(c.file, c.agent, c.data(t), c.name, c.dir)
+	}
+	for _, m := range makers() {
+		m.say("one")
+		m.reply("x")
+		check(m.version, m.agent, m.buf.Bytes(), m.session+".jsonl", m.cwd)
+	}
+}

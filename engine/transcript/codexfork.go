@@ -8,22 +8,21 @@ import (
 	"time"
 )
 
-// editsCodex makes the header that of a new session. Rows name the old one too;
+// editsCodex makes the header that of a new session, and gives all rows its directory. Rows name the old session too;
 // no client minds.
 func editsCodex(k *forking, i int) []edit {
-	l := &k.x.Lines[i]
-	if l.Type != codexHeader || slices.ContainsFunc(k.x.Lines[:i], func(o Line) bool { return o.Type == codexHeader }) {
-		return nil
-	}
-	edits := []edit{
-		{in: "payload", key: "id", value: quote(k.id), add: true},
-		{in: "payload", key: "session_id", value: quote(k.id)},
-		{in: "payload", key: codexOrigin, value: k.origin(), add: true},
-	}
+	var edits []edit
 	if k.dir != "" {
 		edits = append(edits, edit{in: "payload", key: "cwd", value: quote(k.dir)})
 	}
-	return edits
+	l := &k.x.Lines[i]
+	if l.Type != codexHeader || slices.ContainsFunc(k.x.Lines[:i], func(o Line) bool { return o.Type == codexHeader }) {
+		return edits
+	}
+	return append(edits,
+		edit{in: "payload", key: "id", value: quote(k.id), add: true},
+		edit{in: "payload", key: "session_id", value: quote(k.id)},
+		edit{in: "payload", key: codexOrigin, value: k.origin(), add: true})
 }
 
 // codexHome is the client's own directory.

@@ -156,10 +156,14 @@ func (x *reader) readCopilotData(row *copilotRow) {
 
 // editsCopilot makes the header that of a new session.
 func editsCopilot(k *forking, i int) []edit {
-	if k.x.Lines[i].Type != copilotHeader {
-		return nil
+	var edits []edit
+	if k.dir != "" {
+		edits = append(edits, edit{in: "data/context", key: "cwd", value: quote(k.dir)})
 	}
-	return []edit{{in: "data", key: "sessionId", value: quote(k.id)}, {in: "data", key: copilotOrigin, value: k.origin(), add: true}}
+	if k.x.Lines[i].Type != copilotHeader {
+		return edits
+	}
+	return append(edits, edit{in: "data", key: "sessionId", value: quote(k.id)}, edit{in: "data", key: copilotOrigin, value: k.origin(), add: true})
 }
 
 // copilotHome is the client's own directory.

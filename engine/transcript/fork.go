@@ -180,7 +180,7 @@ func (f *Fork) plan() (*forking, error) {
 	if k.title == "" {
 		k.title = f.Index.defaultTitle()
 	}
-	if f.Folder != "" {
+	if f.Folder != "" || f.Dir != f.Index.Dir(f.File) {
 		k.dir = f.Dir
 	}
 	k.title = clip(k.title, 100)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/rewind-cli/rewind/hookio/jsonscan"
 )
@@ -13,7 +14,7 @@ type edit struct {
 	key   string
 	value []byte // JSON
 	add   bool   // also where the line has no such member
-	in    string // the top-level object whose member it is, "" for the line itself
+	in    string // the object whose member it is, with a slash between the keys that lead to it; "" for the line itself
 }
 
 var errNoObject = errors.New("the line is not a JSON object")
@@ -38,9 +39,10 @@ func splice(dst, line []byte, edits ...edit) ([]byte, error) {
 		hit := -1
 		var inner []edit
 		for i, e := range edits {
+			first, rest, _ := strings.Cut(e.in, "/")
 			switch {
-			case e.in != "" && string(key) == e.in:
-				e.in = ""
+			case e.in != "" && string(key) == first:
+				e.in = rest
 				inner = append(inner, e)
 			case e.in == "" && string(key) == e.key:
 				hit = i
@@ -49,7 +51,7 @@ func splice(dst, line []byte, edits ...edit) ([]byte, error) {
 		s.Peek() // the value's first byte
 		from := s.Pos()
 		s.Skip()
-		if s.Bad() || hit < 0 && inner == nil {
+		if s.Bad() || hit < 0 && (inner == nil || line[from] != '{') {
 			continue
 		}
 		dst = append(dst, line[copied:from]...)

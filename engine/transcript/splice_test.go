@@ -22,6 +22,14 @@ func TestSplice(t *testing.T) {
 			t.Errorf("%s: %s %v, want %s", c[0], got, err, c[1])
 		}
 	}
+	deep := edit{in: "a/b", key: "c", value: []byte(`1`)}
+	for _, c := range [][2]string{
+		{`{"a":{"b":{"c":0,"d":{"c":0}},"c":0},"c":0}`, `{"a":{"b":{"c":1,"d":{"c":0}},"c":0},"c":0}`}, {`{"a":{"b":[{"c":0}]}}`, `{"a":{"b":[{"c":0}]}}`}, {`{"a":"b"}`, `{"a":"b"}`}, {`{"b":{"c":0}}`, `{"b":{"c":0}}`},
+	} {
+		if got, err := splice(nil, []byte(c[0]), deep); err != nil || string(got) != c[1] {
+			t.Errorf("%s: %s %v, want %s", c[0], got, err, c[1])
+		}
+	}
 	for _, bad := range []string{``, `[]`, `{`, `{"a"}`, `{"a":1}}`, `null`} {
 		if _, err := splice(nil, []byte(bad), edits...); err == nil {
 			t.Errorf("%q was edited", bad)
