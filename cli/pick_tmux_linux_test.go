@@ -307,7 +307,7 @@ func TestTmuxGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git")
 	}
-	x := newTmux(t, "140", "40")
+	x := newTmux(t, "200", "40")
 	git := func(args ...string) {
 		t.Helper()
 		cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)

@@ -1,8 +1,8 @@
 package vfs
 
 import (
+	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"syscall"
@@ -19,12 +19,15 @@ func OpenRegular(file string, flags int) (*os.File, fs.FileInfo, error) {
 
 // ReadRegular reads a whole file that OpenRegular opens.
 func ReadRegular(file string, flags int) ([]byte, error) {
-	f, _, err := OpenRegular(file, flags)
+	f, info, err := OpenRegular(file, flags)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(f)
+	var data bytes.Buffer
+	data.Grow(int(min(info.Size(), 1<<28)) + bytes.MinRead) // to grow later costs more than to read
+	_, err = data.ReadFrom(f)
+	return data.Bytes(), err
 }
 
 func openRegular(file string, flag int, perm fs.FileMode) (*os.File, fs.FileInfo, error) {

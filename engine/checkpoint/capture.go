@@ -9,7 +9,6 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
-	"github.com/rewind-cli/rewind/engine/gitrepo"
 	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -122,20 +121,21 @@ func CaptureTree(ctx context.Context, p *project.Project, o CaptureOptions) (*Ca
 			p.Progress(project.ProgressInfo{Phase: "scan", Files: files, Bytes: bytes})
 		}
 	}
+	git := gitstate.Options{Tx: c.Tx, Start: c.start, Generation: c.generation, Look: o.Look}
+	if rs.HasRepo {
+		git.Repo = rs.Repo
+	}
+	git.Begun = gitstate.Begin(ctx, p, git)
 	c.Scan, err = scan.Run(ctx, options)
+	git.Begun.Wait()
 	if err == nil {
 		err = c.Tx.Flush()
 	}
 	if err != nil {
 		return nil, errors.Join(p.Classify(err), c.Discard())
 	}
-	var repo gitrepo.Repo
-	if rs.HasRepo {
-		repo = rs.Repo
-	}
-	c.gitState, err = gitstate.Capture(ctx, p, gitstate.Options{
-		Tx: c.Tx, Repo: repo, Below: c.Scan.Repos, Start: c.start, Generation: c.generation, Look: o.Look,
-	})
+	git.Below = c.Scan.Repos
+	c.gitState, err = gitstate.Capture(ctx, p, git)
 	if err != nil {
 		return nil, errors.Join(p.Classify(err), c.Discard())
 	}

@@ -60,6 +60,12 @@ func begin(p *project.Project, batch *cas.Batch) *Tx {
 	return t
 }
 
+// Beside is the transaction for one more goroutine, which has a worker of its own. Its user flushes it before the transaction is committed.
+func (t *Tx) Beside() *Tx {
+	own := txWorker{files: t.batch.Writer(), dirs: t.batch.Writer()}
+	return &Tx{P: t.P, batch: t.batch, workers: []txWorker{own}, looking: t.looking}
+}
+
 // KeepDirs keeps the manifests at hand that are loaded or put from now on: a restore compares
 // trees several times, and a manifest shares its block with many others.
 func (t *Tx) KeepDirs() *Tx {

@@ -35,6 +35,40 @@ type Options struct {
 	Start      time.Time    // start of the checkpoint on the file system's clock
 	Generation uint64       // of the store
 	Look       bool         // write nothing: hold no object
+	Begun      *Begun       // the capture of Repo, if it was begun before; nil: it was not
+}
+
+// Begun is the capture of the repository around a project, which goes on beside the scan of the project.
+type Begun struct {
+	done      chan struct{}
+	forgotten error // of ObeyForgotten
+	state     *captured
+	err       error
+}
+
+// Begin begins to capture the repository around a project, which o.Repo is; the rest of it is left to Capture, with the same options.
+func Begin(ctx context.Context, p *project.Project, o Options) *Begun {
+	if o.Repo.CommonDir == "" {
+		return nil
+	}
+	b := &Begun{done: make(chan struct{})}
+	o.Tx = o.Tx.Beside()
+	go func() {
+		defer close(b.done)
+		if !o.Look {
+			b.forgotten = ObeyForgotten(p)
+		}
+		b.state, b.err = capture(ctx, p, o.Repo, o)
+		b.err = errors.Join(b.err, o.Tx.Flush())
+	}()
+	return b
+}
+
+// Wait waits until what was begun puts nothing into the transaction any more.
+func (b *Begun) Wait() {
+	if b != nil {
+		<-b.done
+	}
 }
 
 // Captured is the state of a project's repositories in a transaction that is not committed yet.
@@ -53,13 +87,26 @@ type Captured struct {
 // The caller holds the users lock until the commit. What cannot be read is a problem. Errors: of the store; ctx.Err.
 func Capture(ctx context.Context, p *project.Project, o Options) (*Captured, error) {
 	c := &Captured{p: p, o: o}
-	if !o.Look {
-		if err := ObeyForgotten(p); err != nil {
-			c.problem(p.Root(), "objects of git that another account has forgotten may still be held: "+problem.Text(err))
-		}
+	o.Begun.Wait()
+	var err error
+	if o.Begun != nil {
+		err = o.Begun.forgotten
+	} else if !o.Look {
+		err = ObeyForgotten(p)
+	}
+	if err != nil {
+		c.problem(p.Root(), "objects of git that another account has forgotten may still be held: "+problem.Text(err))
 	}
 	for _, repo := range c.repos() {
-		state, err := capture(ctx, p, repo, o)
+		var state *captured
+		if o.Begun != nil && repo.CommonDir == o.Repo.CommonDir {
+			state, err = o.Begun.state, o.Begun.err
+		} else {
+			state, err = capture(ctx, p, repo, o)
+		}
+		if err == nil && state.new { // not before: what another goroutine puts cannot be read while it does
+			err = state.next.take(repo.CommonDir, o.Tx, state.last)
+		}
 		if err != nil {
 			if ctx.Err() != nil || project.IsDamage(err) {
 				return nil, err

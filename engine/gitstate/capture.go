@@ -67,6 +67,7 @@ type captured struct {
 	repo  gitrepo.Repo
 	files *scan.Result
 	next  signature
+	last  signature
 }
 
 // capture captures the state of one repository.
@@ -168,11 +169,8 @@ func (c *captured) look(ctx context.Context, last signature, changed []string) e
 	if c.id, err = state.put(); err != nil {
 		return err
 	}
-	if err := c.o.Tx.Flush(); err != nil {
-		return err
-	}
-	c.next.State = c.id
-	return c.next.take(common, c.o.Tx, last)
+	c.next.State, c.last = c.id, last
+	return c.o.Tx.Flush()
 }
 
 // place is where the repository is.

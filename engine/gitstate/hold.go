@@ -146,7 +146,7 @@ func objectDirs(objects string) []string {
 
 // hold holds what one object directory has.
 func (h *holder) hold(ctx context.Context, objects string, start time.Time) error {
-	names, err := os.ReadDir(objects)
+	names, err := namesIn(objects)
 	if missing(err) {
 		return nil
 	}
@@ -156,15 +156,15 @@ func (h *holder) hold(ctx context.Context, objects string, start time.Time) erro
 	for _, name := range names {
 		wanted := isObject
 		switch {
-		case name.Name() == "pack":
+		case name == "pack":
 			wanted = isPack
-		case len(name.Name()) != 2 || !isHex(name.Name()):
+		case len(name) != 2 || !isHex(name):
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		dir := filepath.Join(objects, name.Name())
+		dir := objects + string(filepath.Separator) + name
 		info, err := os.Lstat(dir)
 		if err != nil || !info.IsDir() {
 			continue
@@ -172,7 +172,7 @@ func (h *holder) hold(ctx context.Context, objects string, start time.Time) erro
 		ctime, _ := account.ChangeTime(info)
 		left := h.left
 		if h.last.dirs[dir] != uint64(ctime) {
-			if err := h.holdDir(dir, name.Name(), wanted); err != nil {
+			if err := h.holdDir(dir, name, wanted); err != nil {
 				return err
 			}
 		}
@@ -185,27 +185,40 @@ func (h *holder) hold(ctx context.Context, objects string, start time.Time) erro
 
 // holdDir holds the files of one directory of objects or packs.
 func (h *holder) holdDir(dir, name string, wanted func(string) bool) error {
-	files, err := os.ReadDir(dir)
+	files, err := namesIn(dir)
 	if err != nil {
 		return err
 	}
 	held := map[string]bool{} // one look at each directory: a repository can have thousands of loose objects
 	for _, dir := range h.dirs {
-		names, _ := os.ReadDir(filepath.Join(dir, name)) // it may hold none of this name
+		names, _ := namesIn(filepath.Join(dir, name)) // it may hold none of this name
 		for _, n := range names {
-			held[n.Name()] = true
+			held[n] = true
 		}
 	}
 	for _, file := range files {
-		if !file.Type().IsRegular() || !wanted(file.Name()) || held[file.Name()] {
+		if held[file] || !wanted(file) {
 			continue
 		}
-		err := h.file(filepath.Join(dir, file.Name()), filepath.Join(name, file.Name()))
-		if err != nil && !missing(err) {
+		from := filepath.Join(dir, file)
+		if info, err := os.Lstat(from); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if err := h.file(from, filepath.Join(name, file)); err != nil && !missing(err) {
 			return err
 		}
 	}
 	return nil
+}
+
+// namesIn are the names in a directory, in no order.
+func namesIn(dir string) ([]string, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // read only: nothing can be lost
+	return f.Readdirnames(-1)
 }
 
 // file holds one file, which is not held, under its name below the object directory.
