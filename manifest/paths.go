@@ -78,16 +78,46 @@ func (db *DB) Previous(seq uint64) (*Checkpoint, error) {
 	return ask(db, func(s *state) (*Checkpoint, error) { return s.bySeq(s.index.prev(seq, &anyKind)) })
 }
 
-// Touched gives the sequence numbers of the living checkpoints that may have changed a directory ("" is the
-// root) or something below it, newest first; ok is false where all of them may have.
-func (db *DB) Touched(dir string) (seqs []uint64, ok bool, err error) {
-	if dir == "" {
-		return nil, false, nil
-	}
-	seqs, err = ask(db, func(s *state) ([]uint64, error) { return s.touched(dir) })
-	return seqs, err == nil, err
+// Pair is a living checkpoint, and the living one before it, safety ones too; nil for none.
+type Pair struct{ Checkpoint, Before *Checkpoint }
+
+// Touching yields the living checkpoints that may have changed a directory ("" is the root) or something below it,
+// newest first. It reads what it yields, not what is behind it.
+func (db *DB) Touching(dir string) iter.Seq2[Pair, error] {
+	return stream(db, func(s *state, visit func(Pair) error) error {
+		ahead, before := readAhead{s: s}, (*Checkpoint)(nil)
+		read := func(seq uint64) (*Checkpoint, error) {
+			if seq == 0 || before != nil && before.Seq == seq {
+				return before, nil
+			}
+			return ahead.bySeq(seq)
+		}
+		pair := func(seq uint64) error {
+			c, err := read(seq)
+			if err != nil {
+				return err
+			}
+			before = nil
+			if before, err = read(s.index.prev(seq, &anyKind)); err != nil {
+				return err
+			}
+			return visit(Pair{c, before})
+		}
+		if dir == "" {
+			return s.sequence(Query{All: true}, pair)
+		}
+		seqs, err := s.touched(dir)
+		for _, seq := range seqs {
+			if err := pair(seq); err != nil {
+				return err
+			}
+		}
+		return err
+	})
 }
 
+// touched are the sequence numbers of the living checkpoints that may have changed a directory, but for the root, or
+// something below it, newest first.
 func (s *state) touched(dir string) ([]uint64, error) {
 	sets := map[uint64]bool{}
 	add := func(seq uint64) {

@@ -81,6 +81,9 @@ func (a *readAhead) bySeq(seq uint64) (*Checkpoint, error) {
 
 // read reads the checkpoints up to seq that the index says are there.
 func (a *readAhead) read(seq uint64) error {
+	if seq+a.span < a.from { // far from what was read
+		a.span = 0
+	}
 	a.span = min(max(2*a.span, firstSpan), longestSpan)
 	a.from = seq - min(a.span, seq) + 1
 	a.ready = a.ready[:0]

@@ -42,6 +42,10 @@ type Stepped struct {
 
 // Each visits the steps with their diffs, newest first.
 func (v *History) Each(ctx context.Context, visit func(s Stepped) error) error {
+	return v.M.Ask(ctx, func() error { return v.each(ctx, visit) })
+}
+
+func (v *History) each(ctx context.Context, visit func(s Stepped) error) error {
 	if v.Step != nil {
 		by, err := v.maker(ctx, v.Step, timeline.ThenNow)
 		if err != nil {

@@ -82,6 +82,9 @@ func (a *Attribution) Ask(questions func() error) error {
 	return a.ask(func(*manifest.DB) error { return questions() })
 }
 
+// Within has the questions that follow asked of an open database; nil: each opens it.
+func (a *Attribution) Within(db *manifest.DB) { a.db = db }
+
 // ask opens the database, where it is not open.
 func (a *Attribution) ask(question func(*manifest.DB) error) error {
 	if a.db != nil {

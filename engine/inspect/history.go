@@ -168,9 +168,9 @@ func (h *historian) compareNow(c *checkpoint.Captured, newest *manifest.Checkpoi
 		before, err := h.p.Coverage(newest.Coverage)
 		return problem.UnreadOf(c.Problems, before), err
 	}
-	step, err := h.step(c.Tx.Load, c.Tx.Get, change, unread, func(visit func(manifest.Change) error) error {
+	step, err := h.step(c.Tx.Get, change, unread, func(visit func(manifest.Change) error) error {
 		return manifest.Diff(c.Tx.Load, newest.Root, c.Root(), visit)
-	})
+	}, func() (manifest.Counts, error) { return countBelow(c.Tx.Load, change.Old, change.New) })
 	if err != nil || step == nil {
 		return "", err
 	}
@@ -210,7 +210,8 @@ func (h *historian) file(path string, before uint64) (from string, seq uint64, e
 			others = func(visit func(manifest.Change) error) error { return manifest.Each(h.db.Changes(v.Seq), visit) }
 		}
 		change := manifest.Change{Path: path, Old: v.Old, New: v.New}
-		step, err := h.step(h.p.LoadDir, h.p.Store.Get, change, h.unread(&c.Checkpoint), others)
+		below := func() (manifest.Counts, error) { return countBelow(h.p.LoadDir, v.Old, v.New) }
+		step, err := h.step(h.p.Store.Get, change, h.unread(&c.Checkpoint), others, below)
 		if err != nil {
 			return "", 0, err
 		}
@@ -264,14 +265,14 @@ func (h *historian) listed(seq uint64) (*project.Listed, error) {
 }
 
 // step says what a change of the path is; nil for none. others gives all changes of the same checkpoint, nil where renames are not
-// looked for.
-func (h *historian) step(load func(oid.ID) (manifest.Dir, error), get getter, c manifest.Change,
-	unread func() (problem.Unread, error), others func(func(manifest.Change) error) error) (*Step, error) {
+// looked for; below counts what changed in a directory.
+func (h *historian) step(get getter, c manifest.Change, unread func() (problem.Unread, error),
+	others func(func(manifest.Change) error) error, below func() (manifest.Counts, error)) (*Step, error) {
 	s := &Step{What: Changed, Path: c.Path, Change: c}
 	isDir := func(e *manifest.Entry) bool { return e == nil || e.Kind == manifest.Subdir }
 	if isDir(c.Old) && isDir(c.New) {
 		var err error
-		s.Below, err = countBelow(load, c.Old, c.New)
+		s.Below, err = below()
 		if err != nil {
 			return nil, err
 		}

@@ -33,15 +33,16 @@ func (m *Makers) madeIn(ctx context.Context, path string, from, to uint64) (made
 		return made, err
 	}
 	if made.Owner == nil {
-		made.Row, err = m.made(ctx, from, to, false, func(*Row) bool { return true })
+		made.Row, err = m.made(ctx, from, to, func(*Row) bool { return true }, nil)
 		return made, err
 	}
 	switch by, one := made.Owner.Maker(); {
 	case !one:
 	case by == nil:
-		made.Row, err = m.made(ctx, from, to, false, func(r *Row) bool {
+		// These rows reach no further than to the next state.
+		made.Row, err = m.made(ctx, from, to, func(r *Row) bool {
 			return r.Kind == Manual || r.Kind == Safety || r.Side == After && r.Kind != Operation
-		})
+		}, func(r, _ *Row) bool { return r.Seq < from })
 	case by.Operation != 0:
 		made.Row, err = m.Row(ctx, by.Operation)
 	default:
@@ -56,9 +57,10 @@ func (m *Makers) rowOf(ctx context.Context, by *attribution.Work, from, to uint6
 	isCall := func(r *Row) bool {
 		return own(r) && r.Kind == Tool && r.Tool == by.Tool && r.Checkpoint.ToolUseID == by.Call
 	}
-	r, err := m.made(ctx, from, to, true, func(r *Row) bool {
+	// None is looked for in front of the prompt of the turn.
+	r, err := m.made(ctx, from, to, func(r *Row) bool {
 		return own(r) && r.Kind != Manual && r.Side != After && (r.Kind != Tool || isCall(r))
-	})
+	}, func(r, best *Row) bool { return best != nil && best.Kind == Prompt && r.Seq < best.Seq })
 	if err != nil || r != nil && (r.Kind == Tool || by.Call == "") {
 		return r, err
 	}
@@ -97,6 +99,7 @@ func (m *Makers) owner(ctx context.Context, path string, from, to uint64) (*attr
 	if err := m.attribute(ctx, from); err != nil {
 		return nil, err
 	}
+	m.a.Within(m.db)
 	steps, err := m.stepsOf(path)
 	switch {
 	case project.IsDamage(err):

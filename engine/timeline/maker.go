@@ -18,9 +18,11 @@ type Makers struct {
 	t       *Timeline
 	present *Present
 	now     *Row
-	rows    []*Row // newest first: all that there are
+	rows    []*Row   // newest first: all that there are
+	reach   []uint64 // of each whole page of them, up to where its rows reach: see ended
 	done    bool
 	known   map[makerKey]Made
+	db      *manifest.DB // while Ask runs
 	owners
 }
 
@@ -38,6 +40,15 @@ const makerPage = 256
 // NewMakers begins at the newest row. now may be nil: the tree was not looked at.
 func NewMakers(p *project.Project, now *Present) *Makers {
 	return &Makers{p: p, t: New(p, Options{Present: now, Folded: true, Safety: true}), present: now, known: map[makerKey]Made{}}
+}
+
+// Ask is for many questions with one look into the database.
+func (m *Makers) Ask(ctx context.Context, questions func() error) error {
+	return m.p.Query(ctx, func(db *manifest.DB) error {
+		m.db = db
+		defer func() { m.db = nil }()
+		return questions()
+	})
 }
 
 // Now is the row of the present tree; nil if it was not looked at.
@@ -199,8 +210,8 @@ func (n *Present) load(stored func(oid.ID) (manifest.Dir, error)) func(oid.ID) (
 }
 
 // made finds the row of what lies between two neighbouring states, at the finest grain that there is, among those that
-// fit. Where these are rows of one session, none is looked for in front of the prompt of the turn.
-func (m *Makers) made(ctx context.Context, from, to uint64, oneSession bool, fits func(*Row) bool) (best *Row, err error) {
+// fit. stop, which may be nil, says from which row on, given the best so far, no older one is looked at.
+func (m *Makers) made(ctx context.Context, from, to uint64, fits func(*Row) bool, stop func(r, best *Row) bool) (best *Row, err error) {
 	rank := math.MaxInt
 	for i := m.at(to); ; i++ {
 		r, err := m.row(ctx, i)
@@ -210,13 +221,33 @@ func (m *Makers) made(ctx context.Context, from, to uint64, oneSession bool, fit
 		if r.Seq < from && (rank < rankTurn || r.Kind == Operation) {
 			return best, nil // a turn, too, ends before an operation
 		}
-		if oneSession && best != nil && best.Kind == Prompt && r.Seq < best.Seq {
+		if stop != nil && stop(r, best) {
 			return best, nil
+		}
+		if r.Seq < from && i%makerPage == 0 && m.ended(i/makerPage, from) {
+			i += makerPage - 1
+			continue
 		}
 		if n := r.grain(); n < rank && r.covers(from, to) && fits(r) {
 			best, rank = r, n
 		}
 	}
+}
+
+// ended reports whether all rows of a page ended before a state, and none is an operation.
+func (m *Makers) ended(page int, state uint64) bool {
+	for n := len(m.reach); (n+1)*makerPage <= len(m.rows); n++ {
+		last := uint64(0)
+		for _, r := range m.rows[n*makerPage : (n+1)*makerPage] {
+			if r.Kind == Operation || r.To == nil || r.To.Seq == 0 {
+				last = math.MaxUint64
+				break
+			}
+			last = max(last, r.To.Seq)
+		}
+		m.reach = append(m.reach, last)
+	}
+	return page < len(m.reach) && m.reach[page] <= state
 }
 
 // rankTurn is the grain of what has several states in it: rows that are older may be meant.
