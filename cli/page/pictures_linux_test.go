@@ -21,8 +21,8 @@ func TestPagePlacesFit(t *testing.T) {
 		{"health", `[...document.querySelectorAll("nav a")].find((a) => a.textContent === "health").click()`, `document.querySelector(".place h2") && !document.querySelector(".place .wait")`},
 		{"keys", `[...document.querySelectorAll("nav a")].find((a) => a.textContent === "keys").click()`, `document.querySelector(".place h2")`},
 		{"file", `history.pushState(null, "", location.pathname + "?at=file&path=calc.go"); dispatchEvent(new PopStateEvent("popstate"))`, `document.querySelectorAll(".versions li").length === 2`},
-		{"whole", `history.pushState(null, "", location.pathname + "?at=file&path=calc_test.go&whole="); dispatchEvent(new PopStateEvent("popstate"))`, `document.querySelector(".whole .code")`},
 		{"search", `history.pushState(null, "", location.pathname + "?at=search&q=Add"); dispatchEvent(new PopStateEvent("popstate"))`, `document.querySelector(".place .files[role=status]")?.textContent.includes("line")`},
+		{"whole", `history.pushState(null, "", location.pathname + "?at=file&path=calc.go&whole="); dispatchEvent(new PopStateEvent("popstate"))`, `document.querySelector(".whole .code")`},
 	}
 	l.click(".row", "make Add faster")
 	for _, place := range places {

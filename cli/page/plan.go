@@ -22,16 +22,17 @@ import (
 
 // action is what a plan is wanted of.
 type action struct {
-	Verb      string   `json:"verb"`      // restore, revert, undo, redo
-	ID        string   `json:"id"`        // of the row, for restore and revert
-	Half      string   `json:"half"`      // of a restore: both, code, talk
-	Git       bool     `json:"git"`       // of a restore of all files: what git has lost since returns, too
-	Paths     []string `json:"paths"`     // of a restore or a revert: these alone, with what is below them; empty: all
-	Without   []string `json:"without"`   // or all but these, what is below them, and the directories around them
-	Call      bool     `json:"call"`      // of a revert: the row's tool call alone, not its turn
-	Conflicts string   `json:"conflicts"` // of a revert: keep ("" too), undo, markers
-	Session   string   `json:"session"`   // of a revert without a row: whose last turns
-	Turns     int      `json:"turns"`     // how many of them, from 1
+	Verb      string     `json:"verb"`            // restore, revert, undo, redo
+	ID        string     `json:"id"`              // of the row, for restore and revert
+	Half      string     `json:"half"`            // of a restore: both, code, talk
+	Git       bool       `json:"git"`             // of a restore of all files: what git has lost since returns, too
+	Paths     []string   `json:"paths"`           // of a restore or a revert: these alone, with what is below them; empty: all
+	Without   []string   `json:"without"`         // or all but these, what is below them, and the directories around them
+	Hunks     *someHunks `json:"hunks,omitempty"` // of a restore: these parts of one file alone
+	Call      bool       `json:"call"`            // of a revert: the row's tool call alone, not its turn
+	Conflicts string     `json:"conflicts"`       // of a revert: keep ("" too), undo, markers
+	Session   string     `json:"session"`         // of a revert without a row: whose last turns
+	Turns     int        `json:"turns"`           // how many of them, from 1
 }
 
 // planView is a plan as the page shows it.
@@ -146,6 +147,13 @@ func (s *space) restoring(ctx context.Context, a action) (*plan.Plan, error) {
 	l, err := s.Checkpoint(a.ID)
 	if err != nil {
 		return nil, err
+	}
+	if a.Hunks != nil {
+		parts, err := s.partsOf(ctx, l.Checkpoint, a.Hunks)
+		if err != nil {
+			return nil, err
+		}
+		return s.plans.Restore(ctx, l, conversation.CodeOnly, nil, parts, false)
 	}
 	return s.plans.Restore(ctx, l, half, a.Paths, nil, a.Git)
 }

@@ -127,7 +127,7 @@ func (s *space) outdated(ctx context.Context, err error) bool {
 
 func (s *space) answerTo(ctx context.Context, what string, args web.Args) (any, error) {
 	answer := map[string]func(context.Context, web.Args) (any, error){"timeline": s.timeline, "look": s.look, "diff": s.diff, "talk": s.talk, "operations": s.operations,
-		"history": s.history, "file": s.file, "health": s.health, "series": s.series, "now": s.now, "lines": s.lines, "sessions": s.sessions, "paths": s.paths, "written": s.written, "usage": s.usage, "attempts": s.attempts, "tree": s.tree}[what]
+		"history": s.history, "file": s.file, "health": s.health, "series": s.series, "now": s.now, "lines": s.lines, "sessions": s.sessions, "paths": s.paths, "written": s.written, "usage": s.usage, "attempts": s.attempts, "hunks": s.hunks, "tree": s.tree}[what]
 	if answer == nil {
 		return nil, errors.New("that cannot be asked")
 	}

@@ -113,3 +113,26 @@ func TestPageKeepsTheView(t *testing.T) {
 	l.until(`document.querySelector(".row.chosen")?.textContent.includes("faster") && document.querySelectorAll(".row").length === 1`)
 	l.clean()
 }
+
+// Of one file, single hunks are restored: the plan has a box for each.
+func TestPageRestoresAHunk(t *testing.T) {
+	lines := func(first, last string) string {
+		return first + "\n" + strings.Repeat("// a line\n", 30) + last + "\n"
+	}
+	l := newPageLabOf(t, []pageTurn{
+		{"a file", "two.go", lines("package one", "// end one"), "Done."},
+		{"both ends", "two.go", lines("package two", "// end two"), "Done."},
+	})
+	l.click(".row.k-prompt", "both ends")
+	l.click(".right .file-links button", "restore…")
+	l.until(`document.querySelectorAll("dialog .hunks input").length === 2 && document.querySelector("dialog .go:not([disabled])")`)
+	l.ok(l.Eval(`document.querySelectorAll("dialog .hunks input")[0].click()`, nil))
+	l.until(`document.querySelector("dialog h2").textContent.includes("1 of 2 hunks of two.go") && document.querySelector("dialog .go:not([disabled])")`)
+	l.picture("hunk")
+	l.click("dialog .go", "Restore")
+	l.until(`document.querySelector(".done") && !document.querySelector("dialog")`)
+	if got := l.read("two.go"); got != lines("package two", "// end one") {
+		t.Errorf("not that hunk alone: %s", got)
+	}
+	l.clean()
+}

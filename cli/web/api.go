@@ -12,7 +12,7 @@ import (
 )
 
 // questions are what can be asked of a project, by the last element of the address.
-var questions = []string{"timeline", "look", "diff", "talk", "operations", "history", "file", "health", "series", "now", "sessions", "lines", "paths", "written", "usage", "attempts", "tree"}
+var questions = []string{"timeline", "look", "diff", "talk", "operations", "history", "file", "health", "series", "now", "sessions", "lines", "paths", "written", "usage", "attempts", "tree", "hunks"}
 
 func (s *Server) routes() {
 	s.mux.HandleFunc("POST /api/v1/login", s.logIn)

@@ -26,6 +26,7 @@ export function Plan({ project, action, close, done, left, change }) {
   const [git, setGit] = useState(false); // of a restore: what git has lost since returns, too
   const [conflicts, setConflicts] = useState("keep");
   const [picked, setPicked] = useState(null); // some of the paths; null: all
+  const [hunks, setHunks] = useState(null); // some of one file, as their texts; null: all of it
   const [all, setAll] = useState([]); // files of the plan of all paths, and what has come to it since
   const [failed, setFailed] = useState(null); // what was to be done was not, or nobody knows: stays said beside the plan that is made anew
   const [again, setAgain] = useState(0);
@@ -47,18 +48,18 @@ export function Plan({ project, action, close, done, left, change }) {
   const shows = (p) => {
     if (anew.current) unread.current = performance.now() + SOON;
     anew.current = false;
-    setPlan({ ...p, picked });
+    setPlan({ ...p, picked, hunks });
     setAll((now) => (picked ? joined(now, p.files) : p.files));
   };
   useEffect(() => {
     let live = true;
     setError(null);
-    if (picked && !picked.size) return void setPlan(null);
-    post(`p/${project}/plans`, { ...action, half, conflicts, git: git && !picked, ...(picked && sent(all, picked)) }).then((p) => {
+    if ((picked && !picked.size) || (hunks && !hunks.length)) return void setPlan(null);
+    post(`p/${project}/plans`, { ...action, half, conflicts, git: git && !picked, ...(picked && sent(all, picked)), ...(hunks && { paths: [], hunks: { path: action.paths[0], texts: hunks } }) }).then((p) => {
       if (live) shows(p);
     }, (e) => live && (setPlan(null), setError(e.status ? e : SILENT)));
     return () => (live = false);
-  }, [project, action, half, git, conflicts, picked, again]);
+  }, [project, action, half, git, conflicts, picked, hunks, again]);
   const lastOnly = action.verb === "undo" || action.verb === "redo"; // of the last thing that was done: made anew, the plan would be about another
   const other = (set) => {
     setPlan(null);
@@ -67,7 +68,7 @@ export function Plan({ project, action, close, done, left, change }) {
     set();
   };
   const pick = (paths) => (setFailed(null), setPicked(paths));
-  const ready = plan && plan.picked === picked && !plan.stale; // else it is about other paths, and the right one is on its way
+  const ready = plan && plan.picked === picked && plan.hunks === hunks && !plan.stale; // else it is about other paths, and the right one is on its way
   const apply = async () => {
     if (busy || !ready || performance.now() < unread.current) return; // not disabled meanwhile: it would lose the focus
     setBusy(true);
@@ -124,8 +125,9 @@ export function Plan({ project, action, close, done, left, change }) {
     ${groups.map(([a, of]) => html`<details open=${of.length <= 12}><summary>${words[a]} ${paths(of) || ""}${paths(of) < of.length && html` <span class="note">${paths(of) > 0 && "with "}${directories(of)}</span>`}</summary><ul class=${choosing ? "paths choose" : "paths"}>${of.slice(0, MOST).map((f) => html`<li class=${"act-" + a} key=${raw(f)}>
       ${choosing ? html`<label><input type="checkbox" disabled=${busy} checked=${ticked(raw(f))} onChange=${() => toggle(raw(f))} /> <span class="path"><${Path} of=${f} /></span></label>` : html`<span class="path"><${Path} of=${f} /></span>`}${lines && html`<${Lines} project=${project} f=${f} of=${lines} plan=${plan && plan.id} begin=${list.length <= FEW} />`}</li>`)}</ul>
       ${of.length > MOST && html`<p class="note">…and ${(of.length - MOST).toLocaleString()} more.</p>`}</details>`)}
+    ${action.verb === "restore" && (action.paths || []).length === 1 && all.length === 1 && all[0].action === "replace" && html`<${Hunks} project=${project} id=${action.id} path=${action.paths[0]} chosen=${hunks} choose=${(texts) => (setFailed(null), setHunks(texts))} busy=${busy} />`}
     ${plan && plan.notes.map((n, i) => html`<p class=${i ? "note" : "good"}><${Text} of=${n} /></p>`)}
-    ${!plan && !error && !failed && html`<p class="wait">${picked && !picked.size ? "No path is chosen." : "…"}</p>`}
+    ${!plan && !error && !failed && html`<p class="wait">${picked && !picked.size ? "No path is chosen." : hunks && !hunks.length ? "No hunk is chosen." : "…"}</p>`}
     ${busy && long && html`<p class="wait" role="status">It is being done; who leaves is told how it ended.</p>`}
     <div class="buttons">${choosing && picked && html`<button class="link" disabled=${busy} onClick=${() => pick(null)}>all paths</button>`}${choosing && !(picked && !picked.size) && html`<button class="link" disabled=${busy} onClick=${() => pick(new Set())}>no path</button>`}<button onClick=${() => box.current.close()}>Cancel</button>
       ${(plan || !failed) && html`<button class="go" disabled=${!ready || !plan.question} onClick=${apply}>${plan && !plan.question ? "Nothing to do" : label(action, plan)}</button>`}</div>
@@ -146,6 +148,23 @@ function Lines({ project, f, of, plan, begin }) {
   }, [project, open, plan, of.id, of.other, raw(f)]); // a new plan is about other lines
   return html`<details class="lines" open=${begin} onToggle=${(e) => setOpen(e.target.open)}><summary>${of.other ? "lines" : "lines, as they were written; what others wrote since stays"}</summary>
     ${open && (!file ? html`<p class="wait">…</p>` : file.failed ? html`<p class="note"><${Text} of=${file.failed} />.</p>` : html`<${Patch} file=${file} narrow=${true} />`)}</details>`;
+}
+
+// Hunks are the parts of a file that a restore would change, where there are several; chosen are the texts of some, null for all.
+function Hunks({ project, id, path, chosen, choose, busy }) {
+  const [all, setAll] = useState([]);
+  useEffect(() => {
+    const stop = new AbortController();
+    get(`p/${project}/hunks`, { id, path }, stop.signal).then((v) => setAll(v.hunks), () => {}); // all of it can be restored all the same
+    return () => stop.abort();
+  }, [project, id, path]);
+  if (all.length < 2) return null;
+  const on = chosen || all;
+  const toggle = (text) => {
+    const now = on.includes(text) ? on.filter((t) => t !== text) : all.filter((t) => t === text || on.includes(t));
+    choose(now.length === all.length ? null : now);
+  };
+  return html`<section class="hunks"><h3>${on.length} of ${count(all.length, "hunk", "hunks")}</h3>${all.map((text, i) => html`<label class="choose-hunk" key=${text}><input type="checkbox" disabled=${busy} checked=${on.includes(text)} aria-label=${"Hunk " + (i + 1)} onChange=${() => toggle(text)} /><${Patch} file=${{ path, patch: text }} narrow=${true} /></label>`)}</section>`;
 }
 
 const label = (action, plan) => {
