@@ -322,3 +322,31 @@ func TestRaw(t *testing.T) {
 		t.Error(w.Code)
 	}
 }
+
+// A session that is exported is to be kept, too. An error before its first byte says what it is; after it, the client gets no end.
+func TestExport(t *testing.T) {
+	l := newLab(t, false)
+	page := func(end error) func(io.Writer) error {
+		return func(out io.Writer) error {
+			_, err := io.WriteString(out, "<!doctype html>")
+			return errors.Join(err, end)
+		}
+	}
+	l.space.stream = page(nil)
+	w := l.do("GET", "/api/v1/p/p/export?session=s", nil, "")
+	if h := w.Header(); w.Code != 200 || w.Body.String() != "<!doctype html>" || h.Get("Content-Type") != "application/octet-stream" || h.Get("Content-Disposition") != "attachment" {
+		t.Errorf("%d %s %v", w.Code, w.Body, h)
+	}
+	l.space.stream = func(io.Writer) error { return teapot{} }
+	w = l.do("GET", "/api/v1/p/p/export", nil, "")
+	if h := w.Header(); w.Code != http.StatusTeapot || h.Get("Content-Type") != "application/json" || h.Get("Content-Disposition") != "" {
+		t.Errorf("%d %s %v", w.Code, w.Body, h)
+	}
+	l.space.stream = page(teapot{})
+	defer func() {
+		if recover() != http.ErrAbortHandler {
+			t.Error("a part was sent as the whole")
+		}
+	}()
+	l.do("GET", "/api/v1/p/p/export", nil, "")
+}

@@ -131,7 +131,7 @@ func (l *lab) do(method, path string, change func(*http.Request), body string) *
 // Every address, by every method, from everywhere: who is not logged in, or was sent by another site, gets nothing.
 func TestWhoGetsThrough(t *testing.T) {
 	l := newLab(t, false)
-	reads := []string{"/api/v1/projects", "/api/v1/p/p/search", "/api/v1/p/p/raw"}
+	reads := []string{"/api/v1/projects", "/api/v1/p/p/search", "/api/v1/p/p/raw", "/api/v1/p/p/export"}
 	for _, what := range questions {
 		reads = append(reads, "/api/v1/p/p/"+what)
 	}
