@@ -332,7 +332,7 @@ func (b *bench) pageLine(c *browser.Browser, p *project, n int) error {
 	kept("click to diff ≤ 50 ms", quantile(click, 0.5), 50, "ms")
 	kept("prompt search ≤ 16 ms", quantile(filter, 0.5), 16, "ms")
 	if n <= 10_000 {
-		kept("a file's versions ≤ 300 ms", quantile(file, 0.5), 300, "ms")
+		kept("a file's versions ≤ 150 ms", quantile(file, 0.5), 150, "ms")
 	} else {
 		line.Notes = append(line.Notes, fmt.Sprintf("a file's versions after %.0f ms", quantile(file, 0.5)))
 	}

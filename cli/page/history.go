@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
@@ -49,8 +48,8 @@ type versionView struct {
 	By      *picker.From `json:"by"`              // the row that made it; null where none tells
 }
 
-// mostVersions bounds one answer.
-const mostVersions = 200
+// Bounds of an answer: without what made each version, and with it.
+const firstVersions, mostVersions = 50, 200
 
 func (s *space) history(ctx context.Context, args web.Args) (any, error) {
 	release, err := s.P.Hold(ctx)
@@ -59,9 +58,9 @@ func (s *space) history(ctx context.Context, args web.Args) (any, error) {
 	}
 	defer release()
 	path := pagePath(args("path"))
-	limit, _ := strconv.Atoi(args("limit"))
-	if limit <= 0 || limit > mostVersions {
-		limit = mostVersions
+	bare, limit := args("bare") != "", mostVersions
+	if bare { // what is shown first
+		limit = firstVersions
 	}
 	h, err := inspect.History(ctx, s.P, inspect.HistoryOptions{Path: path, Limit: limit})
 	if none := (*project.NoPathError)(nil); errors.As(err, &none) {
@@ -71,6 +70,7 @@ func (s *space) history(ctx context.Context, args web.Args) (any, error) {
 		return nil, err
 	}
 	v := rows.NewHistory(ctx, s.P, h)
+	v.Bare = bare
 	out := versionsView{PathView: app.ViewPath(path), Versions: []versionView{}, More: h.More}
 	sessions := map[string]bool{} // of all versions: they are named where there are several
 	err = v.Each(ctx, func(st rows.Stepped) error {
@@ -88,6 +88,10 @@ func (s *space) history(ctx context.Context, args web.Args) (any, error) {
 		}
 		if !st.Now {
 			w.ID, w.Time = st.ID.String(), app.ViewTime(st.Time)
+		}
+		if bare {
+			out.Versions = append(out.Versions, w)
+			return nil
 		}
 		n, _, at, why, text, err := v.Row(ctx, &st)
 		if err != nil {

@@ -19,6 +19,7 @@ type History struct {
 	M        *timeline.Makers
 	present  *timeline.Present
 	Precious bool // with the content of precious files
+	Bare     bool // without what made each step, for which all newer rows are read
 }
 
 // NewHistory looks at the working tree where the history has a step there. Without the present state, the recorded
@@ -76,6 +77,9 @@ func (v *History) each(ctx context.Context, visit func(s Stepped) error) error {
 }
 
 func (v *History) maker(ctx context.Context, s *inspect.Step, seq uint64) (timeline.Made, error) {
+	if v.Bare {
+		return timeline.Made{}, nil
+	}
 	made, err := v.M.Maker(ctx, s.Path, seq)
 	if project.IsDamage(err) {
 		return timeline.Made{}, nil // verify tells of that

@@ -8,24 +8,23 @@ import { Copy } from "./parts.js";
 import { Written } from "./written.js";
 import { useAnswer, Wait } from "./answer.js";
 
-const FIRST_VERSIONS = 12; // of a file, which are shown before the others are there
-
 const kindWords = { changed: "changed", created: "created", deleted: "deleted", renamed: "renamed", mode: "mode changed", kind: "became another kind", "not-captured": "not captured" };
 
 export function FilePage({ project, path, at: place, news, goTo, restore, set }) {
-  const few = useAnswer(`p/${project}/history`, { path, limit: FIRST_VERSIONS }, news);
-  const all = useAnswer(few.answer?.more && !shared ? `p/${project}/history` : "", { path }, news);
-  const v = all.answer || all.error || (few.answer?.more && !shared && place.version && !few.answer.versions.some((w) => w.id === place.version)) ? all : few;
+  // What made each version takes longer: the versions are shown before.
+  const bare = useAnswer(`p/${project}/history`, { path, bare: shared ? "" : 1 }, news);
+  const whole = useAnswer(bare.answer && !shared ? `p/${project}/history` : "", { path }, news);
+  const v = whole.answer || whole.error || (bare.answer?.more && place.version && !bare.answer.versions.some((w) => w.id === place.version)) ? whole : bare;
   const [id, setID] = useState(place.version || null); // of the version that is shown; null: the newest
   const [line, setLine] = useState(place.line ? { line: place.line, text: place.text } : null); // that is shown
   const [error, setError] = useState(null);
-  const [whole, setWhole] = useState(!!place.whole); // all lines, with who wrote them
+  const [all, setAll] = useState(!!place.whole); // all lines, with who wrote them
   const box = useRef();
   if (!v.answer) return html`<${Wait} v=${v} />`;
   const list = v.answer.versions;
   const at = Math.max(0, list.findIndex((w) => w.id === id));
   const one = list[at];
-  const choose = (id, line, all = whole) => (setID(id), setWhole(all), setLine(line ? { line, text: "" } : null), set(id, line, all));
+  const choose = (id, line, lines = all) => (setID(id), setAll(lines), setLine(line ? { line, text: "" } : null), set(id, line, lines));
   const named = one && one.path;
   const copy = () => {
     setError(null);
@@ -41,20 +40,20 @@ export function FilePage({ project, path, at: place, news, goTo, restore, set })
     box.current.querySelectorAll("button")[n]?.focus();
   };
   return html`<h2><span class="path"><${Path} of=${v.answer} /></span></h2>
-    <p class="note">${count(list.length, "version", "versions")}${v.answer.more ? (v === few && !shared ? ", and older ones are coming" : ", and older ones") : ""}, the newest first</p>
+    <p class="note">${count(list.length, "version", "versions")}${v.answer.more ? ", and older ones" : ""}, the newest first</p>
     ${!list.length && html`<p class="note">No checkpoint has this file.</p>`}
     <div class="two"><ol class="versions" aria-label="Versions, newest first" ref=${box} onKeyDown=${key}>
       ${list.map((w, i) => html`<li key=${w.id + i}><button aria-pressed=${i === at} onClick=${() => choose(w.id)}>
         <span class="first"><span class="n">${w.id === "@" ? "now" : w.n || ""}</span> <span class="kind">${kindWords[w.kind] || w.kind}${w.from && html` from <${Text} of=${w.from} />`}</span>
         <span class="changes"><span class="plus">+${w.added}</span> <span class="minus">−${w.deleted}</span></span> <span class="age" title=${new Date(w.time).toLocaleString()}>${w.id === "@" ? "" : age(w.time)}</span></span>
-        <span class="by"><${Text} of=${w.made ?? (w.by ? (w.by.why + " " + w.by.text).trim() : "you")} most=${120} />${w.whose && html`<br />by <${Text} of=${w.whose} most=${120} />`}</span></button></li>`)}
+        <span class="by"><${Text} of=${(v === bare && !shared ? "…" : w.made) ?? (w.by ? (w.by.why + " " + w.by.text).trim() : "you")} most=${120} />${w.whose && html`<br />by <${Text} of=${w.whose} most=${120} />`}</span></button></li>`)}
     </ol>
-    <div class="version">${one && html`<div class="buttons">${!shared && one.kind !== "deleted" && html`<span class="pair" role="group" aria-label="What is shown">${[[false, "Changes"], [true, "All lines, by whom"]].map(([all, label]) => html`<button aria-pressed=${whole === all} onClick=${() => choose(one.id, 0, all)}>${label}</button>`)}</span>`}${one.id !== "@" && html`<button onClick=${() => goTo(one.by ? one.by.id : one.id)}>Show in the timeline</button>`}
+    <div class="version">${one && html`<div class="buttons">${!shared && one.kind !== "deleted" && html`<span class="pair" role="group" aria-label="What is shown">${[[false, "Changes"], [true, "All lines, by whom"]].map(([lines, label]) => html`<button aria-pressed=${all === lines} onClick=${() => choose(one.id, 0, lines)}>${label}</button>`)}</span>`}${one.id !== "@" && html`<button onClick=${() => goTo(one.by ? one.by.id : one.id)}>Show in the timeline</button>`}
         ${restore && one.id !== "@" && one.kind !== "deleted" && html`<button class="go" onClick=${() => restore(one.id)}>Restore this version…</button>`}
         ${!shared && one.id !== "@" && one.kind !== "deleted" && html`<button onClick=${copy}>Keep a copy…</button>`}
         ${!shared && html`<${Copy} text=${() => location.href} title="The address of this version, and of the line whose number was clicked, as long as rewind ui runs">Copy link<//>${!path.startsWith("//") && /^[\w./-]+$/.test(named) && html`<${Copy} text=${"rewind history -p " + named} title=${"The same at a terminal: rewind history -p " + named}>Copy command<//>`}`}</div>
       ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
-      ${whole && !shared && one.kind !== "deleted" ? html`<${Written} key=${one.id} project=${project} path=${one.path === v.answer.path ? raw(v.answer) : one.path} id=${one.id} news=${one.id === "@" && news} at=${line} goTo=${goTo} onLine=${(n) => choose(one.id, n)} />`
+      ${all && !shared && one.kind !== "deleted" ? html`<${Written} key=${one.id} project=${project} path=${one.path === v.answer.path ? raw(v.answer) : one.path} id=${one.id} news=${one.id === "@" && news} at=${line} goTo=${goTo} onLine=${(n) => choose(one.id, n)} />`
       : html`<${Patch} file=${{ path: one.path, patch: one.patch, binary: one.binary, hidden: one.hidden }} at=${line} onLine=${(n) => choose(one.id, n)} />`}`}</div></div>`;
 }
 
