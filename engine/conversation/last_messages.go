@@ -101,15 +101,26 @@ func messagesOf(agent transcript.Agent, line []byte) (out []LastMessage) {
 	return out
 }
 
-// GivenTo is the part of a tool's input that says what it is about, "" for none.
+// GivenTo is the part of a tool's input that says what it is about, "" for none. Of an input that was cut, what stands before
+// the cut is read.
 func GivenTo(input string) string {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal([]byte(input), &fields) != nil {
+	fields := map[string]string{}
+	d := json.NewDecoder(strings.NewReader(input))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
 		return ""
 	}
+	for d.More() {
+		name, err := d.Token()
+		var value any
+		if err != nil || d.Decode(&value) != nil {
+			break
+		}
+		if text, ok := value.(string); ok {
+			fields[name.(string)] = text
+		}
+	}
 	for _, name := range []string{"command", "cmd", "file_path", "path", "pattern", "query", "url", "description"} {
-		var text string
-		if json.Unmarshal(fields[name], &text) == nil && text != "" {
+		if text := fields[name]; text != "" {
 			return text
 		}
 	}
