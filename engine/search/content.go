@@ -59,6 +59,7 @@ type source func(id oid.ID) ([]byte, error)
 type scanner struct {
 	m       *Matcher
 	get     source
+	before  searched
 	scratch []byte
 	pending []byte
 }
@@ -73,7 +74,7 @@ func (s *scanner) search(c content, stopped func() error) *hits {
 	}
 	if c.kind == manifest.File {
 		if !isBinary(data) {
-			s.part(h, data)
+			s.part(h, data, s.lines)
 		}
 		return h.hits
 	}
@@ -100,7 +101,7 @@ func (s *scanner) search(c content, stopped func() error) *hits {
 		}
 		s.stream(h, data)
 	}
-	s.part(h, s.pending)
+	s.part(h, s.pending, s.changing)
 	return h.hits
 }
 
@@ -110,11 +111,11 @@ func isBinary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), bi
 func (s *scanner) stream(h *found, data []byte) {
 	s.pending = append(s.pending, data...)
 	if end := bytes.LastIndexByte(s.pending, '\n') + 1; end > 0 {
-		s.part(h, s.pending[:end])
+		s.part(h, s.pending[:end], s.changing)
 		s.pending = append(s.pending[:0], s.pending[end:]...)
 	}
 	if len(s.pending) > maxLine {
-		s.part(h, s.pending)
+		s.part(h, s.pending, s.changing)
 		s.pending = append(s.pending[:0], s.pending[len(s.pending)-overlap:]...)
 	}
 }
@@ -126,9 +127,14 @@ type found struct {
 	done int // line ends before the part that is searched
 }
 
-func (s *scanner) part(h *found, text []byte) {
+// changing is Matcher.lines of a text whose memory is used again.
+func (s *scanner) changing(text []byte, visit func(from, to, start, end int) bool) {
+	s.m.lines(text, &s.scratch, visit)
+}
+
+func (s *scanner) part(h *found, text []byte, lines func([]byte, func(from, to, start, end int) bool)) {
 	counted, line := 0, h.done+1 // the number of the line at counted
-	s.m.lines(text, &s.scratch, func(from, to, start, end int) bool {
+	lines(text, func(from, to, start, end int) bool {
 		line += bytes.Count(text[counted:from], []byte{'\n'})
 		counted = from
 		sum := xxhash.Sum64(text[from:to])

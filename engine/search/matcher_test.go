@@ -120,3 +120,45 @@ func TestAgainstRegexp(t *testing.T) {
 		}
 	}
 }
+
+// TestSearchedAgain: what a scanner has searched before changes nothing of what it finds, for texts that have much, little
+// or nothing in common with that.
+func TestSearchedAgain(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	m, err := Compile(Query{Patterns: []string{"[ab]c?$|^[xy]"}})
+	if err != nil || m.literals != nil {
+		t.Fatal(err, m.literals)
+	}
+	lines := []string{"a", "ac", "x", "x a", "d", "", "yc\r", "ca", strings.Repeat("d", 70), strings.Repeat("d", 70) + "b"}
+	s := &scanner{m: m}
+	text, reused := "", 0
+	for range 5000 {
+		all := strings.SplitAfter(text, "\n")
+		for range 1 + r.IntN(2) {
+			at := r.IntN(len(all) + 1)
+			line := lines[r.IntN(len(lines))]
+			if r.IntN(8) > 0 {
+				line += "\n"
+			}
+			all = slices.Concat(all[:at], []string{line}, all[min(len(all), at+r.IntN(3)):])
+		}
+		if r.IntN(50) == 0 {
+			all = nil
+		}
+		text = strings.Join(all, "")
+		head, tail := alike(s.before.text, []byte(text))
+		reused += head + tail
+		var got, want []place
+		s.lines([]byte(text), func(from, to, start, end int) bool { got = append(got, place{from, to, start, end}); return true })
+		(&scanner{m: m}).lines([]byte(text), func(from, to, start, end int) bool { want = append(want, place{from, to, start, end}); return true })
+		if !slices.Equal(got, want) {
+			t.Fatalf("in %q: %v, want %v", text, got, want)
+		}
+		if r.IntN(20) == 0 { // the visitor had enough
+			s.lines([]byte(text), func(_, _, _, _ int) bool { return false })
+		}
+	}
+	if reused == 0 {
+		t.Error("no text had anything in common with the one before")
+	}
+}
