@@ -217,8 +217,25 @@ func (s *State) Read(e manifest.Entry) ([]byte, error) {
 
 // WriteFiles writes the files of the common git directory into dir, which must be there and empty: without objects, without
 // any index, and without locks, whose owners are gone.
-func (s *State) WriteFiles(dir string) error {
-	return s.write(dir, s.files)
+//
+// present, if not nil, is what the repository has now: reflogs of references that are the same there are left out, but for that of the
+// stash. There can be tens of thousands.
+func (s *State) WriteFiles(dir string, present *State) error {
+	if present == nil {
+		return s.write(dir, func(string) bool { return true })
+	}
+	differ := map[string]bool{}
+	err := manifest.Diff(s.objects.Load, present.files, s.files, func(c manifest.Change) error {
+		differ[c.Path] = true
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.write(dir, func(path string) bool {
+		_, name, inLogs := strings.Cut("/"+path, "/logs/refs/")
+		return !inLogs || name == "stash" || differ[path]
+	})
 }
 
 // WriteIndexes writes each index as a file into dir, and gives the files: that of the main worktree (""), and those of linked
@@ -245,15 +262,15 @@ func (s *State) WriteIndexes(dir string) (map[string]string, error) {
 	return files, nil
 }
 
-func (s *State) write(dir string, id oid.ID) error {
+func (s *State) write(dir string, wanted func(path string) bool) error {
 	root, err := os.OpenRoot(dir) // what the state says leads nowhere else
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	return manifest.Walk(s.objects.Load, id, func(path string, e manifest.Entry) error {
+	return manifest.Walk(s.objects.Load, s.files, func(path string, e manifest.Entry) error {
 		switch {
-		case strings.HasSuffix(path, ".lock"):
+		case strings.HasSuffix(path, ".lock"), e.Kind != manifest.Subdir && !wanted(path):
 			return nil
 		case e.Kind == manifest.Subdir:
 			return root.Mkdir(path, fs.FileMode(e.Mode)|0o700)

@@ -129,7 +129,7 @@ func TestStateIsWhatGitHad(t *testing.T) {
 		t.Fatal(err)
 	}
 	indexes := t.TempDir()
-	if err := state.WriteFiles(dir); err != nil {
+	if err := state.WriteFiles(dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := state.WriteIndexes(indexes); err != nil {
@@ -257,7 +257,7 @@ func TestOddGitDirectories(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := state.WriteFiles(dir); err != nil {
+	if err := state.WriteFiles(dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := state.WriteIndexes(dir); err != nil {

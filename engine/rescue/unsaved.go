@@ -112,7 +112,7 @@ func openGit(ctx context.Context, p *project.Project, state *gitstate.State, dir
 		if d != dir {
 			continue
 		}
-		if err := state.WriteFiles(dir); err != nil {
+		if err := state.WriteFiles(dir, nil); err != nil {
 			return nil, err
 		}
 	}

@@ -129,7 +129,11 @@ func (r *Run) planRepository(g *gitMove, state *gitstate.State, target gitrestor
 			return nil, err
 		}
 	}
-	if err := state.WriteFiles(source.Dir); err != nil {
+	var present *gitstate.State
+	if !target.Anew && gitrepo.IsGitDir(target.CommonDir) {
+		present = r.presentGit()[target.CommonDir]
+	}
+	if err := state.WriteFiles(source.Dir, present); err != nil {
 		return nil, err
 	}
 	if source.Indexes, err = state.WriteIndexes(indexes); err != nil {
@@ -155,6 +159,19 @@ func (r *Run) planRepository(g *gitMove, state *gitstate.State, target gitrestor
 		g.lines = append(g.lines, l)
 	}
 	return nil, nil
+}
+
+// presentGit are the captured states of the repositories as they are now, by their common git directories; what is not known is missing.
+func (r *Run) presentGit() map[string]*gitstate.State {
+	all := map[string]*gitstate.State{}
+	if r.Scan == nil || r.Scan.Git().IsZero() {
+		return all
+	}
+	list, _, _ := gitstate.LoadAll(r.Tx, r.Scan.Git(), r.Root())
+	for _, s := range list {
+		all[s.Common] = s
+	}
+	return all
 }
 
 // whyNotHeld is the most likely reason why what a state needs is not held.
