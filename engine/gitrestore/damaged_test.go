@@ -6,16 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 )
-
-// umask is that of this process.
-func umask() os.FileMode {
-	mask := syscall.Umask(0)
-	syscall.Umask(mask)
-	return os.FileMode(mask)
-}
 
 // heldPack packs everything into one pack, which is all that is held, and gives its path without a suffix.
 func (b *box) heldPack() (Source, string) {
