@@ -20,17 +20,22 @@ type BackOptions struct {
 
 // Back brings a session's conversation to before one of its last prompts; with
 // Both also the code, to the checkpoint of that prompt, or else to the newest
-// since the turn before it, or else to the session's newest before it (Restored.Older). Errors: as Restore, *transcript.FewPromptsError,
+// since the turn before it, or else to the session's newest before it (Restored.Older). Git's own state goes to that of the same
+// checkpoint. Errors: as Restore, *transcript.FewPromptsError,
 // *PromptNotSavedError.
 func Back(ctx context.Context, p *project.Project, b BackOptions) (*Restored, error) {
 	o := b.Restore
-	o.Half = conversation.ConversationOnly
-	if b.Both {
+	switch {
+	case o.GitOnly:
+		o.Half = conversation.CodeOnly
+	case b.Both:
 		o.Half = conversation.Both
+	default:
+		o.Half = conversation.ConversationOnly
 	}
 	return Do(ctx, p, o, manifest.OpRestore, func(r *Run) (_ *treeio.Plan, err error) {
 		r.Op.Verb = "back"
-		if r.before, err = conversation.BeforePrompt(ctx, p, b.Session, b.N); err != nil || !b.Both {
+		if r.before, err = conversation.BeforePrompt(ctx, p, b.Session, b.N); err != nil || !b.Both && o.Git == GitStays {
 			return nil, err
 		}
 		switch {

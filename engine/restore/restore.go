@@ -296,7 +296,7 @@ func (r *Run) run(choose func(*Run) (*treeio.Plan, error)) (_ *Restored, err err
 	if r.finished {
 		return r.recoveryAlone(), nil
 	}
-	if o.Half == conversation.ConversationOnly && r.Op.Kind == manifest.OpRestore {
+	if o.Half == conversation.ConversationOnly && o.Git == GitStays && r.Op.Kind == manifest.OpRestore {
 		r.Tx = commit.Begin(p).KeepDirs()
 	} else {
 		if r.Scan, err = checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{Look: o.DryRun}); err != nil {
