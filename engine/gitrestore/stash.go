@@ -84,6 +84,9 @@ func (p *planner) planStash(was, is []logEntry, kinds map[string]string) {
 		p.line(Line{What: Stash, Change: Moves, Name: last.message(), From: newest, To: last.id})
 		returns = true
 	}
+	if newest != "" && p.Mode != Missing && !has(list, newest) && !has(is, newest) { // the reference alone has it
+		p.line(Line{What: Stash, Change: Goes, Name: p.logged(p.ctx, logEntry{zero(newest), newest, ""}).message(), From: newest})
+	}
 	same := func(a, b logEntry) bool { return a.id == b.id && a.rest == b.rest }
 	p.stashWas = is
 	switch {
