@@ -15,9 +15,9 @@ import (
 )
 
 // RestoreFromMirror brings packs back that the objects directory has lost: each
-// is linked (or copied, across file systems) from the mirror. A pack that has
-// a third name belongs to another store as well: it is copied, and the copy gets
-// mirrored. It returns the store id that the packs carry. Packs alone are the
+// is linked (or copied, across file systems) from the mirror, so that it has the names
+// again that it had: another account's mirror has one, too, and what is dropped says so.
+// It returns the store id that the packs carry. Packs alone are the
 // truth, so a store whose objects directory is gone is whole again after this. owner
 // may be nil. Callers take care that one process at a time does it.
 func RestoreFromMirror(fsys vfs.FS, mirrorDir, objectsDir string, owner func(string) error) (storeID [16]byte, err error) {
@@ -30,25 +30,10 @@ func RestoreFromMirror(fsys vfs.FS, mirrorDir, objectsDir string, owner func(str
 			}
 			storeID, found = id, true
 		}
-		to := filepath.Join(objectsDir, n.File())
-		first, err := fsys.Lstat(to)
-		switch {
-		case err == nil && (!sameFile(first, info) || linkCount(info) <= 2):
-			return nil // it is there
-		case err == nil || linkCount(info) > 1:
-			if err := ignoreMissing(fsys.Remove(to)); err != nil {
-				return err
-			}
-			if err := s.dropLeftIndex(n); err != nil {
-				return err
-			}
-			if err := s.copyFile(from, to); err != nil {
-				return err
-			}
-			s.renewMirror(n, true)
-			return s.mirrorErr
+		if s.hasName(objectsDir, n) {
+			return nil
 		}
-		_, err = s.bringBack(from, n)
+		_, err := s.bringBack(from, n)
 		return err
 	})
 	if err != nil {
