@@ -3,13 +3,15 @@ package manifest
 import (
 	"errors"
 	"slices"
+
+	"github.com/rewind-cli/rewind/manifest/table"
 )
 
-// spillSize is how many bytes of keys and values a fold holds before it writes them as a run: 32 MiB are the first
-// checkpoint of about 250,000 files. A checkpoint with more than largeSet changes is written in several runs where it is
+// spillSize is how many bytes of keys and values a fold holds before it writes them as a run: 16 MiB are the first
+// checkpoint of about 125,000 files. A checkpoint with more than largeSet changes is written in several runs where it is
 // larger; a smaller one is in memory whole. Tests make them small.
 var (
-	spillSize = 32 << 20
+	spillSize = 16 << 20
 	largeSet  = uint64(100_000)
 )
 
@@ -68,7 +70,9 @@ func (f *folder) emit(m meta) error {
 		}
 	}
 	b.Add([]byte{keyMeta}, m.append(nil))
-	return f.spill()
+	err := f.spill()
+	f.batch = table.Pending{} // a merge needs memory, too
+	return err
 }
 
 // checkpoint writes a new, living checkpoint.

@@ -326,7 +326,7 @@ func (f *folder) spill() error {
 	if err := f.batch.Ascend(f.writer.Add); err != nil {
 		return err
 	}
-	f.batch = table.Pending{}
+	f.batch.Truncate(0) // its memory is used again
 	_, err := f.finishRun()
 	return err
 }
