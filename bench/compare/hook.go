@@ -3,7 +3,9 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"time"
 
 	"github.com/rewind-cli/rewind/bench/measure"
 	"github.com/rewind-cli/rewind/bench/report"
@@ -85,8 +87,38 @@ func (b *bench) hookParts() error {
 			return err
 		}
 		budget(line, "≤ 1.2 × floor + 5 ms", overFloor(line, 1.2, 5))
+		if err := b.watchedHook(p, hook.Command); err != nil {
+			return err
+		}
 		return os.Remove(b.transcriptFile(p, t.Session))
 	})
+}
+
+// watchedHook is the same hook while rewind watch runs, beside the start of a process and beside a look at everything.
+func (b *bench) watchedHook(p *project, command func(int) measure.Command) error {
+	cmd := exec.CommandContext(b.ctx, b.rewind, "watch", "--min-interval", "1h")
+	cmd.Dir, cmd.Env = p.root, b.run.Env
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+	}()
+	time.Sleep(3 * time.Second) // its first look
+	version := b.rewindCommand(p, "--version")
+	start := &subject{role: report.Floor, Turn: measure.Turn{Name: "start of the process", Command: func(int) measure.Command { return version }}}
+	hook := &subject{role: report.Ours, Turn: measure.Turn{Name: "rewind hook", Command: command}}
+	walk := b.rawWalk(p)
+	walk.role, walk.calls = report.Peer, false
+	line, err := b.compare(comparison{what: "hook, nothing changed, beside rewind watch", tree: p.title, rounds: b.pick(200, 25), subjects: []*subject{start, hook, walk}})
+	if err != nil {
+		return err
+	}
+	if ours := line.Find(report.Ours); ours != nil && ours.P99 > 0 {
+		line.Budgets = append(line.Budgets, report.Budget{What: "p99 ≤ floor + 5 ms", Got: float64(ours.P99), Limit: float64(overFloor(line, 1, 5)), Unit: "ms"})
+	}
+	return nil
 }
 
 // writeTranscript adds turns to a transcript's file.

@@ -41,6 +41,7 @@ type StatusView struct {
 	Crashed       *crashedView         `json:"crashed_restore"`
 	ForgetPending *string              `json:"forget_pending"` // since when
 	Orphans       []string             `json:"orphans"`
+	Watcher       *watcherView         `json:"watcher"`
 	LastHookError string               `json:"last_hook_error"`
 	Outsiders     []outsiderView       `json:"sessions_captured_elsewhere"`
 	Remotes       []RemoteView         `json:"remotes"`
@@ -48,6 +49,13 @@ type StatusView struct {
 	Gone          int                  `json:"gone_stores"` // of deleted projects
 	GoneBytes     int64                `json:"gone_bytes"`
 	Stats         *StatsView           `json:"stats,omitempty"` // with -v
+}
+
+// watcherView is a process that watches the project and tells hooks what changed.
+type watcherView struct {
+	PID         int    `json:"pid"`
+	Directories int    `json:"directories"`
+	Since       string `json:"since"`
 }
 
 // outsiderView is a session that works in the project and is captured elsewhere.
@@ -147,6 +155,9 @@ func ViewStatus(st *status.Status, set *settings.Settings) StatusView {
 	if st.Last != nil {
 		last := rows.ViewCheckpoint(*st.Last)
 		v.Last = &last
+	}
+	if w := st.Watcher; w != nil {
+		v.Watcher = &watcherView{w.PID, w.Directories, app.ViewTime(w.Since)}
 	}
 	if st.Forgetting != nil {
 		since := app.ViewTime(*st.Forgetting)

@@ -15,6 +15,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/engine/scan"
 	"github.com/rewind-cli/rewind/engine/session"
+	"github.com/rewind-cli/rewind/engine/watch"
 	"github.com/rewind-cli/rewind/engine/window"
 )
 
@@ -23,7 +24,10 @@ type CaptureOptions struct {
 	noIgnore bool
 	Rehash   bool
 	// Look stores nothing, not even on the way: what is captured can be read, and not committed.
-	Look  bool
+	Look bool
+	// hints has a process that watches the project asked what to look at.
+	hints bool
+	whole bool // it is asked, and everything is looked at
 	late  time.Time
 	start time.Time // zero: now
 	// changed, if not nil, names the only paths that may differ from the tree
@@ -56,6 +60,7 @@ type Captured struct {
 	captured   *conversation.Captured // nil: not captured yet
 	unread     []problem.Problem      // what of the conversation could not be captured
 	instead    []problem.Problem      // see Saved.Instead
+	asked      *watch.Asked           // who watches the project, nil where nobody answers
 }
 
 // gitPlace is where git's HEAD was.
@@ -126,6 +131,13 @@ func CaptureTree(ctx context.Context, p *project.Project, o CaptureOptions) (*Ca
 		git.Repo = rs.Repo
 	}
 	git.Begun = gitstate.Begin(ctx, p, git)
+	if o.hints {
+		// Before anything of the tree is looked at: what changes from then on, the next one is told.
+		c.asked = watch.Ask(p.Root(), watch.Question{Rules: scan.RulesHash(rs.Rules, options.MaxFileSize), Cache: cache.ID()})
+		if !o.whole {
+			options.Hints = hintsOf(c.asked)
+		}
+	}
 	c.Scan, err = scan.Run(ctx, options)
 	git.Begun.Wait()
 	if err == nil {
@@ -182,7 +194,11 @@ func (c *Captured) Root() oid.ID {
 	return c.Scan.Root
 }
 
-func (c *Captured) Discard() error { return c.Tx.Discard() }
+// Discard ends the capture: what was not committed is let go.
+func (c *Captured) Discard() error {
+	c.report()
+	return c.Tx.Discard()
+}
 
 // Committed takes away what the checkpoint has taken along. The caller holds the append lock, and at is durable.
 func (c *Captured) Committed(cas.Position) error {

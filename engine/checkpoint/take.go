@@ -24,6 +24,7 @@ type Options struct {
 	Pin         bool
 	NoIgnore    bool // take everything but .git, the store and the agents' worktrees
 	Rehash      bool // trust no stat, read every file
+	Whole       bool // look at everything, also where a process that watches the project says what changed
 	// What there must be for a record: another tree than that of the newest
 	// checkpoint, new messages in the conversation; either, if both are asked for.
 	OnlyIfChanged, OnlyIfSaid bool
@@ -101,6 +102,8 @@ func Take(ctx context.Context, p *project.Project, o TakeOptions) (*Saved, error
 	}
 	defer release()
 	options := CaptureOptions{noIgnore: o.NoIgnore, Rehash: o.Rehash, late: o.Since, start: o.Start}
+	options.hints = !o.NoIgnore && !o.Rehash && o.Since.IsZero()
+	options.whole = o.Whole
 	if !o.Since.IsZero() {
 		// The conversation grows while a long scan runs: it is captured first.
 		options.first = func(c *Captured) error {
@@ -121,7 +124,8 @@ func Take(ctx context.Context, p *project.Project, o TakeOptions) (*Saved, error
 			}
 			return saved, errors.Join(err, c.Discard()) // of what was not committed
 		}
-		options.start, options.overtaken = time.Time{}, c
+		c.asked.Close()
+		options.start, options.overtaken, options.hints = time.Time{}, c, false
 		if o.Since.IsZero() {
 			options.From, options.Changed = by.newest, by.differ
 		}

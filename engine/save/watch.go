@@ -18,6 +18,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/scan"
 	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/engine/watch"
@@ -49,7 +50,8 @@ const WatchTool = "watch"
 
 const (
 	watchLockName = "watch"
-	watchLookAll  = 5 * time.Minute        // it looks even without events: rules in the home directory cause none
+	watchWhole    = time.Minute            // between two looks at everything: not all changes cause an event
+	wholeShare    = 100                    // they take at most this part of the time
 	watchRetry    = 10 * time.Second       // after a save that failed
 	watchGitPause = 500 * time.Millisecond // while git has its index locked
 	watchGitMost  = time.Minute            // a lock that is older was left behind
@@ -66,7 +68,7 @@ func Watch(ctx context.Context, o WatchOptions) error {
 	if err != nil {
 		return err
 	}
-	w := &watching{WatchOptions: o, ctx: ctx, root: p.Root()}
+	w := &watching{WatchOptions: o, ctx: ctx, root: p.Root(), cache: p.StatCacheFile(), pause: watchWhole}
 	lock, err := account.LockFile(account.Expired, filepath.Join(p.StoreDir(), account.LockName, watchLockName), watchLockName, true)
 	p.Close()
 	var busy *account.BusyError
@@ -100,6 +102,10 @@ type watching struct {
 	root   string
 	failed string // the last text that Failed got
 	saves  int
+	server *watch.Server
+	cache  string        // the stat cache's file
+	whole  time.Time     // when everything was looked at last
+	pause  time.Duration // until that is done again
 }
 
 func (w *watching) looks(why error) {
@@ -117,9 +123,14 @@ func (w *watching) save(ctx context.Context) (bool, error) {
 	if err == nil {
 		defer p.Close()
 		var saved *checkpoint.Saved
-		saved, err = Save(ctx, p, checkpoint.Options{Kind: manifest.PostTool, OnlyIfChanged: true, By: conversation.Trigger{Tool: WatchTool}})
+		began := time.Now()
+		whole := began.Sub(w.whole) >= w.pause
+		saved, err = Save(ctx, p, checkpoint.Options{Kind: manifest.PostTool, OnlyIfChanged: true, Whole: whole, By: conversation.Trigger{Tool: WatchTool}})
 		if err == nil {
 			w.failed = ""
+			if whole {
+				w.whole, w.pause = began, max(watchWhole, wholeShare*time.Since(began))
+			}
 			if saved.Skipped {
 				return true, nil
 			}
@@ -167,17 +178,33 @@ func (w *watching) tree() (watch.Tree, func(), error) {
 		return nil, nil, err
 	}
 	today := rules.Today(p, session.Kept(p), fs)
-	t, err := watch.Open(watch.Options{Root: w.root, Wanted: today.Captures, Rules: ignore.RuleFile})
+	o := watch.Options{Root: w.root, Wanted: today.Captures, Rules: ignore.RuleFile}
+	if today.Rules != nil {
+		o.Hash = scan.RulesHash(today.Rules, p.Settings().MaxFileSize)
+	}
+	t, err := watch.Open(o)
 	if err != nil {
 		fs.Close()
 		return nil, nil, err
 	}
+	w.server.Answer(t)
 	return t, func() { t.Close(); fs.Close() }, nil
+}
+
+// directories are those that a stat cache has, nil where it is not the present one.
+func (w *watching) directories(id string) map[string]bool {
+	cache, err := scan.LoadCache(w.cache)
+	if err != nil || cache.ID() != id {
+		return nil
+	}
+	return cache.Directories()
 }
 
 // follow saves as the system tells of changes. Errors: *watch.LimitError and watch.ErrUnsupported, where
 // it can only be looked; watch.ErrGone.
 func (w *watching) follow() error {
+	w.server = watch.Serve(w.root, w.directories)
+	defer w.server.Close()
 	t, end, err := w.tree()
 	if err != nil {
 		return err
@@ -190,7 +217,7 @@ func (w *watching) follow() error {
 		return w.last(true)
 	}
 	var first, last, before time.Time // of what is not saved; of the last save
-	timer := time.NewTimer(watchLookAll)
+	timer := time.NewTimer(w.pause)
 	defer timer.Stop()
 	for {
 		select {
@@ -222,7 +249,7 @@ func (w *watching) follow() error {
 			continue
 		}
 		first = time.Time{}
-		timer.Reset(watchLookAll)
+		timer.Reset(w.pause)
 		if t.Stale() {
 			fresh, freshEnd, err := w.tree()
 			if err != nil {

@@ -3,12 +3,14 @@ package scan
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -89,6 +91,30 @@ func (h *Cache) Root() oid.ID {
 		return oid.ID{}
 	}
 	return h.dirs[0].id
+}
+
+// ID identifies the file as it was loaded, "" where it is not whole.
+func (h *Cache) ID() string {
+	if h == nil || h.info == nil || h.used != len(h.image) {
+		return ""
+	}
+	return cacheID(h.info, h.sum)
+}
+
+func cacheID(info os.FileInfo, sum uint64) string {
+	i := rootfs.InfoOf(info)
+	return fmt.Sprintf("%x-%x-%x-%x", i.Ino, i.Size, i.Ctime, sum)
+}
+
+// Directories are the paths of those that the stat cache has.
+func (h *Cache) Directories() map[string]bool {
+	out := make(map[string]bool, len(h.dirs))
+	for ord := range h.dirs {
+		if !h.dirs[ord].dead() {
+			out[h.path(int32(ord))] = true
+		}
+	}
+	return out
 }
 
 // LoadCache reads the stat cache's file; a missing, damaged or foreign one gives nil, nil.

@@ -103,7 +103,7 @@ func (p *project) use(data []byte) {
 	if h == nil {
 		return
 	}
-	h.conf = confHash(&Options{Rules: p.opts.Rules})
+	h.conf = RulesHash(p.opts.Rules, 0)
 	o := p.options(false)
 	o.Cache = h
 	r, err := Run(context.Background(), o)

@@ -72,6 +72,7 @@ func (k *worker) examine(n *node, at handle, e *entry, old *record, typ uint32) 
 		case was == kindFile && !k.tooLarge(e, &st), was == kindSymlink:
 			e.kind = was | e.flags()
 			e.slot, e.known = old.slot, true
+			k.noteLinked(n, e, &st)
 			return false
 		}
 	}
@@ -241,6 +242,10 @@ func (k *worker) readFile(n *node, at handle, e *entry, path string) (got readin
 	e.kind = kindFile | e.flags()
 	e.slot = k.w.fingerprint(&before)
 	e.m = manifest.Entry{Name: e.name, Kind: kind, Mode: before.mode & modePerm, Size: uint64(size), ID: id, Precious: e.kind&flagMarked != 0}
+	k.noteLinked(n, e, &before)
+	if before.links > 1 {
+		k.w.linked.Store(true)
+	}
 	k.w.noteDatabase(n, e.name, &before, c.sqlite)
 	k.checkLate(func() string { return path }, &before)
 	k.noteCtime(func() string { return path }, &before)

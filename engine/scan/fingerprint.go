@@ -14,6 +14,7 @@ type stat struct {
 	mtimeNs, ctimeNs int64
 	ino, dev         uint64
 	mode             uint32 // type and permission bits as in st_mode
+	links            uint64 // names; not of what decides
 }
 
 // File types of stat.mode, as on every Unix.

@@ -45,6 +45,10 @@ type Options struct {
 	// stat cache cannot be used, or not all of it, everything is looked at.
 	Within []string
 
+	// Hints, if not nil, stand in for a look at all that the stat cache has. They are not used where something
+	// is mounted below the root, other rules decide, or the stat cache cannot be used: then everything is looked at.
+	Hints *Hints
+
 	writerOf func(*os.File) writer
 	portable bool // use the portable paths although better ones exist
 }
@@ -61,6 +65,13 @@ type Result struct {
 	// Ctimes says of what the scan read or listed, beside a stat cache, when it was changed: nanoseconds since 1970 by
 	// path, "" the root. Of more than maxCtimes some are missing.
 	Ctimes map[string]int64
+
+	// Hinted says that only what the hints name was looked at, Again which paths the next hints have to name, Unsure that there are
+	// too many of them, and CacheID identifies the stat cache that knows what was seen: the one that was loaded, and after Publish
+	// that one; "" where there is none.
+	Hinted, Unsure bool
+	Again          []string
+	CacheID        string
 
 	cache   *Cache // what the scan started from, nil if nothing of it was used
 	loaded  *Cache // what the caller loaded

@@ -30,7 +30,8 @@ const slack = 16 << 10
 // as this one. A stat cache that needs no change keeps its old stamp, unless something of it
 // was in doubt (Options.Unsynced). owner gets a new file before it has its name; it may be nil. Nothing is fsynced: checksums tell what a crash left.
 func (r *Result) Publish(file string, s Stamp, owner func(string) error) error {
-	old := r.loaded
+	old, loaded := r.loaded, r.CacheID
+	r.CacheID = ""
 	whole := r.cache == nil // nothing of what was loaded was used, or nothing was
 	if old != nil {
 		info, err := os.Lstat(file)
@@ -44,11 +45,13 @@ func (r *Result) Publish(file string, s Stamp, owner func(string) error) error {
 	if !whole {
 		payload := r.delta(s)
 		if payload == nil {
+			r.CacheID = loaded
 			return nil
 		}
 		room := max(old.base/4, slack)
 		if old.used == len(old.image) && old.used-old.base+len(payload)+12 <= room {
 			if err := appendTo(file, appendDelta(nil, old.sum, payload)); !errors.Is(err, errShared) {
+				r.identify(file, deltaSum(old.sum, payload), err)
 				return err
 			}
 		}
@@ -57,7 +60,16 @@ func (r *Result) Publish(file string, s Stamp, owner func(string) error) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(file))
 	}
-	return replace(file, data, owner)
+	err = replace(file, data, owner)
+	r.identify(file, binary.LittleEndian.Uint64(data[len(data)-8:]), err)
+	return err
+}
+
+// identify notes which stat cache was published.
+func (r *Result) identify(file string, sum uint64, err error) {
+	if info, statErr := os.Lstat(file); err == nil && statErr == nil {
+		r.CacheID = cacheID(info, sum)
+	}
 }
 
 // Restamp gives an unchanged stat cache's file a new stamp (after gc). The caller

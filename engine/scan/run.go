@@ -9,6 +9,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/rewind-cli/rewind/engine/ignore"
 	"github.com/rewind-cli/rewind/engine/rootfs"
 )
 
@@ -23,13 +24,17 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &session{o: &o, ctx: ctx, conf: confHash(&o), began: time.Now(), gate: &gate{sink: o.Sink}}
+	s := &session{o: &o, ctx: ctx, conf: RulesHash(o.Rules, o.MaxFileSize), began: time.Now(), gate: &gate{sink: o.Sink}}
 	defer context.AfterFunc(ctx, s.halt)()
 	if o.Progress != nil {
 		defer s.report()()
 	}
 	r, err := s.letGo(func() (*Result, error) {
 		r, err := s.run(o.Cache)
+		if errors.Is(err, errLinked) {
+			o.Hints = nil
+			r, err = s.run(o.Cache)
+		}
 		if errors.Is(err, errDamaged) {
 			s.stop.Store(false)
 			if ctx.Err() == nil { // else halt has come, and will not come again
@@ -49,10 +54,10 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return r, nil
 }
 
-// confHash covers what decides about paths besides rule files in the tree.
-func confHash(o *Options) uint64 {
+// RulesHash covers what decides about paths besides rule files in the tree.
+func RulesHash(rules *ignore.Rules, maxFileSize int64) uint64 {
 	var b [24]byte
-	for i, v := range [3]uint64{o.Rules.Hash(), uint64(o.MaxFileSize), decisions} {
+	for i, v := range [3]uint64{rules.Hash(), uint64(maxFileSize), decisions} {
 		for j := range 8 {
 			b[8*i+j] = byte(v >> (8 * j))
 		}
@@ -135,9 +140,13 @@ func (s *session) run(h *Cache) (*Result, error) {
 		w.mounts[path] = true
 	}
 	if !w.all {
-		if o.Within != nil && o.Unsynced.IsZero() {
+		switch within := o.Unsynced.IsZero(); {
+		case o.Within != nil && within:
 			w.verdict = h.within(o.Within)
-		} else {
+		case o.Hints != nil && within && o.Late.IsZero() && len(w.mounts) == 0:
+			w.verdict = hinted(h, o, &s.stop, &s.looked, newLooker)
+			w.hinted = true
+		default:
 			w.verdict = verify(h, o, &s.stop, &s.looked, newLooker)
 		}
 		if s.stop.Load() {
@@ -166,8 +175,14 @@ func (s *session) run(h *Cache) (*Result, error) {
 	if s.stop.Load() {
 		return nil, context.Canceled
 	}
+	if w.hinted && w.linked.Load() {
+		return nil, errLinked
+	}
 	return s.result(w)
 }
+
+// errLinked says that a file changed that has another name: where that is, no hint tells, so that everything is looked at.
+var errLinked = errors.New("a file with another name changed")
 
 // index sorts the stale entries by directory.
 func (w *walk) index() {
@@ -180,6 +195,7 @@ func (w *walk) index() {
 func (s *session) unchanged(w *walk) (*Result, error) {
 	r := &Result{Root: w.h.Root(), Files: w.h.files, Bytes: w.h.bytes, cache: w.h}
 	r.Problems, r.Repos = w.collect(nil)
+	w.know(r)
 	return r, nil
 }
 
@@ -204,5 +220,15 @@ func (s *session) result(w *walk) (*Result, error) {
 	r.Problems, r.Repos = w.collect(r.removed)
 	r.key = w.key
 	r.renew = !w.o.Unsynced.IsZero()
+	w.know(r)
 	return r, nil
+}
+
+// know says what the next scan may rely on.
+func (w *walk) know(r *Result) {
+	again, ok := w.again()
+	r.Hinted, r.Again, r.Unsure = w.hinted, again, !ok || w.o.Within != nil
+	if !w.all {
+		r.CacheID = w.h.ID()
+	}
 }

@@ -163,7 +163,7 @@ func (h *fdHandle) lstat(name string) (s stat, err error) {
 
 func fillStat(s *stat, st *unix.Stat_t) {
 	*s = stat{
-		size: st.Size, ino: st.Ino, dev: uint64(st.Dev), mode: st.Mode,
+		size: st.Size, ino: st.Ino, dev: uint64(st.Dev), mode: st.Mode, links: uint64(st.Nlink),
 		mtime: int64(st.Mtim.Sec), mtimeNs: int64(st.Mtim.Nsec),
 		ctime: int64(st.Ctim.Sec), ctimeNs: int64(st.Ctim.Nsec),
 	}

@@ -120,7 +120,7 @@ func statOf(info os.FileInfo) stat {
 	i := rootfs.InfoOf(info)
 	m, c := time.Unix(0, i.Mtime), time.Unix(0, cmp.Or(i.Ctime, i.Mtime))
 	return stat{
-		size: i.Size, ino: i.Ino, dev: i.Dev, mode: typeOf(info.Mode()) | i.Mode,
+		size: i.Size, ino: i.Ino, dev: i.Dev, mode: typeOf(info.Mode()) | i.Mode, links: i.Nlink,
 		mtime: m.Unix(), mtimeNs: int64(m.Nanosecond()), ctime: c.Unix(), ctimeNs: int64(c.Nanosecond()),
 	}
 }

@@ -21,6 +21,7 @@ type entryRef struct{ ord, index int32 }
 type verdict struct {
 	status []uint8    // by ordinal
 	stale  []entryRef // entries to look at again, of directories with dirEntries
+	linked []entryRef // unchanged files that have another name
 	late   []entryRef // unchanged entries whose ctime is after Options.Late; index -1: the directory itself
 }
 
@@ -71,10 +72,12 @@ type checker struct {
 	bad   []int32 // directories whose names may have changed
 	stale []entryRef
 	late  []entryRef
+
+	linked []entryRef
 }
 
-// check compares the directory itself (where from is 0) and its entries from..to.
-func (c *checker) check(ord int32, from, to int) {
+// check compares the directory itself (where from is 0) and its entries from..to: those that only names, if it is not nil.
+func (c *checker) check(ord int32, from, to int, only map[string]bool) {
 	v := c.v
 	b, ok := v.h.block(ord)
 	if !ok || !c.enter(ord) {
@@ -100,7 +103,7 @@ func (c *checker) check(ord int32, from, to int) {
 		}
 		name := tail[:nul]
 		tail = tail[nul+1:]
-		if i < from {
+		if i < from || only != nil && !only[string(name)] {
 			continue
 		}
 		compare, again := compared(b.kinds[i])
@@ -108,6 +111,9 @@ func (c *checker) check(ord int32, from, to int) {
 			again = !c.entry(name, s) || !v.trust.unchanged(s, b.slot(i))
 			if v.lateSet && !again && s.after(v.late) {
 				c.late = append(c.late, entryRef{ord, int32(i)})
+			}
+			if !again && s.links > 1 {
+				c.linked = append(c.linked, entryRef{ord, int32(i)})
 			}
 		}
 		if again {
@@ -136,6 +142,11 @@ func verify(h *Cache, o *Options, stop *atomic.Bool, looked *atomic.Int64, look 
 		wg.Go(func() { v.work(checkers[i]) })
 	}
 	wg.Wait()
+	return judge(h, checkers...)
+}
+
+// judge puts together what checkers found.
+func judge(h *Cache, checkers ...*checker) *verdict {
 	out := &verdict{status: make([]uint8, len(h.dirs))}
 	for _, c := range checkers {
 		for _, ord := range c.bad {
@@ -143,6 +154,7 @@ func verify(h *Cache, o *Options, stop *atomic.Bool, looked *atomic.Int64, look 
 		}
 		out.stale = append(out.stale, c.stale...)
 		out.late = append(out.late, c.late...)
+		out.linked = append(out.linked, c.linked...)
 	}
 	for _, s := range out.stale {
 		out.status[s.ord] |= dirEntries
@@ -187,7 +199,7 @@ func (v *verifier) work(c *checker) {
 				v.mu.Unlock()
 				n = runEntries
 			}
-			c.check(ord, 0, n)
+			c.check(ord, 0, n, nil)
 		}
 		v.looked.Add(int64(entries))
 	}
@@ -201,7 +213,7 @@ func (v *verifier) work(c *checker) {
 		p := v.pieces[len(v.pieces)-1]
 		v.pieces = v.pieces[:len(v.pieces)-1]
 		v.mu.Unlock()
-		c.check(p.ord, p.from, p.to)
+		c.check(p.ord, p.from, p.to, nil)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/ignore"
 	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 )
 
 // walk is what the workers of one walk share.
@@ -32,7 +33,9 @@ type walk struct {
 	scopes  sync.Mutex
 	queue   *queue
 	stop    *atomic.Bool
-	last    bool // files are looked at again for the last time
+	hinted  bool        // only what the hints name was compared
+	linked  atomic.Bool // a file was read that has another name, which may be another path of this tree
+	last    bool        // files are looked at again for the last time
 	top     *node
 
 	looked, bytes *atomic.Int64
@@ -54,6 +57,7 @@ type worker struct {
 	read     int64
 	bytes    int64
 	ctimes   []ctime
+	linked   []string // files that were looked at and have another name
 }
 
 // ctime is when a path was changed, in nanoseconds since 1970.
@@ -276,6 +280,13 @@ func (w *walk) fingerprint(s *stat) uint64 {
 func (k *worker) noteCtime(path func() string, s *stat) {
 	if k.w.h != nil && len(k.ctimes) < maxCtimes {
 		k.ctimes = append(k.ctimes, ctime{path(), s.ctime*1e9 + s.ctimeNs})
+	}
+}
+
+// noteLinked keeps a file that has another name: a change through that one causes no event here.
+func (k *worker) noteLinked(n *node, e *entry, s *stat) {
+	if s.regular() && s.links > 1 && len(k.linked) <= maxAgain {
+		k.linked = append(k.linked, rootfs.Join(n.path(), e.name))
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/remote"
 	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/engine/watch"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -45,8 +46,15 @@ type Status struct {
 	Generic               *time.Time         // when the newest checkpoint for an event of hook generic was taken; nil: none is known
 	Forgetting            *time.Time         // since when bytes wait that were forgotten; nil: none do
 	Remotes               []remote.State
+	Watcher               *Watcher            // nil: no process of this account watches the project, or none that hooks can ask
 	Pulled                []project.PulledLog // of other machines
 	Ahead                 map[string]bool     // by name: those that go on from where this store is
+}
+
+// Watcher is a process that watches the project and tells hooks what changed.
+type Watcher struct {
+	PID, Directories int
+	Since            time.Time
 }
 
 // Of looks at the store; it changes nothing.
@@ -87,6 +95,10 @@ func Of(ctx context.Context, p *project.Project) (*Status, error) {
 		return nil, err
 	}
 	s.Copied = p.Copied
+	if a := watch.Ask(p.Root(), watch.Question{}); a != nil {
+		s.Watcher = &Watcher{a.PID, a.Directories, a.Since}
+		a.Close()
+	}
 	if err := hook.Mirrored(p); err != nil {
 		s.MirrorReason = problem.Text(err)
 		s.MirrorsNext = !p.Copied && p.ReadOnly == nil && p.Store.MirrorsNext()

@@ -31,6 +31,7 @@ type Options struct {
 	Root   string
 	Wanted func(path string, dir bool) bool // relative to Root, with /; called by one goroutine at a time
 	Rules  func(name string) bool           // is a file that decides what Wanted says; nil: none
+	Hash   uint64                           // of the rules that decide, those files apart
 }
 
 // Tree is a directory that is watched.
@@ -41,8 +42,13 @@ type Tree interface {
 	Stale() bool
 	// Directories counts those that are watched.
 	Directories() int
+	// Watches reports whether all of these directories are watched that are there.
+	Watches(dirs map[string]bool) bool
 	// Err is why Changed was closed: ErrGone, *LimitError; nil after Close.
 	Err() error
+	// Ask says what may have changed, and Seen takes the report on the look that followed.
+	Ask(Question) Answer
+	Seen(*Answer, Report)
 	Close()
 }
 

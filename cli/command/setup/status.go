@@ -132,6 +132,9 @@ func printStatus(o *app.Output, st *status.Status, set *settings.Settings, agent
 	} else {
 		field("mirror", "no: %s", app.Escape(st.MirrorReason))
 	}
+	if w := st.Watcher; w != nil {
+		field("watcher", "rewind watch (process %d) tells hooks what changed, %s, started %s", w.PID, app.Plural(w.Directories, "directory", "directories"), app.Ago(o, w.Since))
+	}
 	for _, r := range st.Remotes {
 		field("remote", "%s: %s", r.Name, report.RemoteText(o, r))
 	}
