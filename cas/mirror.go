@@ -181,10 +181,14 @@ func (s *Store) Unmirrored() error {
 
 // LinkedElsewhere counts the packs of a directory that have names outside of it and of a mirror.
 func LinkedElsewhere(fsys vfs.FS, dir, mirror string) (packs int) {
-	s := &Store{o: Options{Dir: dir}, fs: fsys, mirrorDir: mirror}
+	return (&Store{o: Options{Dir: dir}, fs: fsys, mirrorDir: mirror}).Linked()
+}
+
+// Linked is LinkedElsewhere of the store and its mirror.
+func (s *Store) Linked() (packs int) {
 	names, _ := s.names() // what cannot be read has none that are known
 	for _, n := range names {
-		info, err := fsys.Lstat(filepath.Join(dir, n.File()))
+		info, err := s.fs.Lstat(filepath.Join(s.o.Dir, n.File()))
 		if err != nil {
 			continue
 		}

@@ -261,7 +261,9 @@ func (f *Forgotten) purge(ctx context.Context, p *project.Project, o GCOptions) 
 	f.Shares = slices.DeleteFunc(f.Shares, func(s remote.KnownShare) bool {
 		return f.kept[s.Checkpoint] || f.Checkpoint != manifest.CheckpointID{} && f.Checkpoint.String() != s.Checkpoint
 	})
-	f.Elsewhere, err = p.Store.Elsewhere()
+	if f.Elsewhere, err = p.Store.Elsewhere(); f.Elsewhere == 0 && p.Rebuilt { // another account's mirror may have more of the log
+		f.Elsewhere = p.Store.Linked()
+	}
 	return p.Classify(err)
 }
 
@@ -374,20 +376,21 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 	if err := a.finish(ctx, log, result); err != nil || result.DryRun {
 		return err
 	}
+	// One that finds nothing leaves a record, too: what another account's mirror has beyond this log is older than it then.
+	records := append(a.marks(), manifest.Record{Operation: &manifest.Operation{Kind: manifest.OpForget, Time: record.Time}})
 	if len(record.Records) > 0 {
 		if err := p.NoteForgetting(project.ForgettingNote{Since: record.Time, Log: log.last}); err != nil {
 			return err
 		}
-		_, err := tx.Commit(ctx, func() ([]manifest.Record, error) {
-			// The last record is none that is replaced: sequence numbers never go back.
-			records := append([]manifest.Record{{Amend: &record}}, a.marks()...)
-			return append(records, manifest.Record{Operation: &manifest.Operation{Kind: manifest.OpForget, Time: record.Time}}), nil
-		}, func(cas.Position) error { // the first names the old trees, the second says what was typed
+		// The last record is none that is replaced: sequence numbers never go back.
+		records = slices.Insert(records, 0, manifest.Record{Amend: &record})
+	}
+	_, err = tx.Commit(ctx, func() ([]manifest.Record, error) { return records, nil },
+		func(cas.Position) error { // the first names the old trees, the second says what was typed
 			return errors.Join(account.RemoveIfThere(p.StatCacheFile()), account.RemoveIfThere(filepath.Join(p.StoreDir(), account.RestoreHistoryName)))
 		})
-		if err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	return a.leftovers(ctx, result)
 }

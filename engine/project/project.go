@@ -79,6 +79,7 @@ type Project struct {
 	History []History
 	Older   *Older
 
+	Rebuilt   bool        // by this command, from the account's mirror: the store was gone
 	Committed atomic.Bool // records were written for what was asked of this Project
 	Abandoned atomic.Bool // a save of a hook hangs in a system call: see unlessHung in package hook
 }
@@ -187,7 +188,7 @@ func OpenAt(ctx context.Context, o OpenOptions, at Location, known []account.Kno
 			return nil, errors.Join(&UnfinishedCloneError{Root: at.Root}, p.Store.Close())
 		}
 	}
-	if rebuilt {
+	if p.Rebuilt = rebuilt; rebuilt {
 		p.indexRebuilt()
 		if err := p.NoteUnswept(ctx); err != nil {
 			p.Store.Close()
