@@ -282,7 +282,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
     note((chosenID.current = row.id));
   }, [against]);
   const viewed = useRef(false); // the address says how the rows are looked at
-  useEffect(() => {
+  useLayoutEffect(() => { // at once: after the next key another place may be shown, whose address stays
     if (viewed.current && !place.page) note(picked.current ? chosenID.current : "");
     viewed.current = true;
   }, [filter, kinds, order]);
