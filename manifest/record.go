@@ -19,6 +19,7 @@ const (
 	Stop         CheckpointKind = "stop"
 	SessionEnd   CheckpointKind = "session-end"
 	Safety       CheckpointKind = "safety"
+	Imported     CheckpointKind = "imported" // another program had taken it; what it has may never have been here
 )
 
 // Checkpoint is one state: a tree, a place in the conversation, and why.

@@ -283,3 +283,23 @@ func lastTick(at time.Time) time.Time {
 	}
 	return at
 }
+
+// stateOf is up to where the log had come in the state that an operation brought back; 0: that is not known, or it was none.
+func (a *Attribution) stateOf(o *manifest.Operation) uint64 {
+	switch o.Kind {
+	case manifest.OpUndoRestore, manifest.OpRedoRestore:
+		return max(o.Undoes, 1) - 1
+	case manifest.OpRestore, manifest.OpUndo:
+		if o.Below > 0 {
+			return o.Below - 1
+		}
+		if o.Of == "" {
+			for _, pt := range slices.Backward(a.points[:a.index(o.Seq)]) {
+				if pt.c != nil && pt.c.ID == o.Checkpoint {
+					return pt.seq
+				}
+			}
+		}
+	}
+	return 0
+}

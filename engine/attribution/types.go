@@ -89,7 +89,25 @@ type Step struct {
 	// Written is when the path was written last, as the look that found To saw it; Again, as a later checkpoint did, which found the
 	// same. Zero: not known, or not again.
 	Written, Again time.Time
+	// Back is up to where the log had come in the state that an operation says it brought back; 0: not known, or no operation's.
+	Back uint64
 	Owner
+}
+
+// Returned finds which of the first n versions of a path an operation's step brought back, of those that are the same: the newest
+// that the state had to which it went, else the newest; -1 for none. made gives the step that made a version, nil for the oldest.
+func (s *Step) Returned(n int, made func(int) *Step, same func(int) bool) int {
+	newest := -1
+	for k := n - 1; k >= 0; k-- {
+		if !same(k) {
+			continue
+		}
+		if by := made(k); s.Back == 0 || by == nil || by.To.Seq <= s.Back {
+			return k
+		}
+		newest = max(newest, k)
+	}
+	return newest
 }
 
 // Found reports whether the state before the step is unknown: the first look found the path. An owner says who may have made a part
@@ -157,13 +175,22 @@ func standing(steps []Step) []Step {
 		if len(own) > 0 {
 			before[i] = made[own[len(own)-1]]
 		}
-		if s.Class == Operation {
-			n := len(own) - 1
-			for ; n >= 0 && !alike(steps[own[n]].To.Entry, s.To.Entry); n-- {
+		if s.Class == Operation && len(own) > 0 {
+			by := func(k int) *Step {
+				if k == 0 {
+					return nil
+				}
+				return &steps[own[k-1]]
 			}
-			if n >= 0 {
-				made[i] = made[own[n]]
-			} else if len(own) > 0 && alike(steps[own[0]].From.Entry, s.To.Entry) {
+			k := s.Returned(len(own)+1, by, func(k int) bool {
+				if k == 0 {
+					return alike(steps[own[0]].From.Entry, s.To.Entry)
+				}
+				return alike(by(k).To.Entry, s.To.Entry)
+			})
+			if k > 0 {
+				made[i] = made[own[k-1]]
+			} else if k == 0 {
 				made[i] = none
 			}
 		}

@@ -47,7 +47,7 @@ func (b *blaming) weave(chain []nameSpan, newest *manifest.Entry) (*Blamed, erro
 	}
 	var f *weave.File
 	err = b.read(entries, func(v weave.Version) {
-		v.Taken = reverts.TakenBy(links, v.Step)
+		v.Taken, v.Back = reverts.TakenBy(links, v.Step), work.StateOf(links, v.Step)
 		if f == nil {
 			v.Step = weave.Oldest
 			f = weave.NewFile(v)

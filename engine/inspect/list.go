@@ -107,4 +107,4 @@ func ForgottenBefore(ctx context.Context, p *project.Project, seq uint64) (is fu
 }
 
 // ImportedKind is the kind of checkpoints that other programs have taken.
-const ImportedKind manifest.CheckpointKind = "imported"
+const ImportedKind = manifest.Imported

@@ -35,14 +35,6 @@ func (m *Move) untold(all []queued, store string) map[uint64]bool {
 			untold[q.Operation] = true
 		}
 	}
-	for _, q := range slices.Backward(all) { // what was done and taken back leaves nothing to tell
-		if untold[q.Operation] && len(q.Undid) > 0 && !slices.ContainsFunc(q.Undid, func(op uint64) bool { return !untold[op] }) {
-			delete(untold, q.Operation)
-			for _, op := range q.Undid {
-				delete(untold, op)
-			}
-		}
-	}
 	return untold
 }
 

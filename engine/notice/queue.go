@@ -37,8 +37,8 @@ type Session struct {
 
 // Options of one Queue.
 type Options struct {
-	// TakesBack are the operations that this one takes back. If the notices of all of them still wait for a session,
-	// they are dropped, and nothing is queued: what it believes is true again.
+	// TakesBack are the operations that this one takes back. If the notices of all of them still wait for a session, it counts
+	// as not told: what it believes is true again.
 	TakesBack []uint64
 	// Move is what the operation did to a conversation; nil for nothing.
 	Move *Move
@@ -84,11 +84,9 @@ func Queue(ctx context.Context, p *project.Project, n Notice, o Options) ([]Sess
 		files[file] = true
 		is := false
 		err := update(ctx, p.Env, file, queueWait, func(all []queued) []queued {
-			left, dropped := without(all, store, o.TakesBack)
-			if is = len(o.TakesBack) == 0 || dropped < len(o.TakesBack); is {
-				left = append(left, add)
-			}
-			return left
+			waited := takenBack(all, store, o.TakesBack)
+			is = len(o.TakesBack) == 0 || waited < len(o.TakesBack)
+			return append(all, add)
 		})
 		if err != nil {
 			return told, err
@@ -104,28 +102,31 @@ func Queue(ctx context.Context, p *project.Project, n Notice, o Options) ([]Sess
 		if files[file] {
 			return all
 		}
-		left, _ := without(all, store, o.TakesBack)
-		return slices.DeleteFunc(left, func(q queued) bool { return q.Store == store && slices.Contains(o.TakesBack, q.Operation) })
+		if takenBack(all, store, o.TakesBack) > 0 {
+			return append(all, add)
+		}
+		return slices.DeleteFunc(all, func(q queued) bool { return q.Store == store && slices.Contains(o.TakesBack, q.Operation) })
 	})
 }
 
-// without leaves out what waits of a store's operations. Notices that they had made obsolete wait again, and those that they had
+// takenBack counts what waits of a store's operations. Notices that they had made obsolete wait again, and those that they had
 // taken out of a conversation are in it again.
-func without(all []queued, store string, operations []uint64) (left []queued, dropped int) {
-	for _, q := range all {
-		if q.Store == store && slices.Contains(operations, q.Operation) && (q.Given.IsZero() || q.Again != 0) {
-			dropped++
+func takenBack(all []queued, store string, operations []uint64) (waited int) {
+	for i := range all {
+		q := &all[i]
+		if q.Store != store {
 			continue
 		}
-		if q.Store == store && slices.Contains(operations, q.Void) {
+		if slices.Contains(operations, q.Void) {
 			q.Void = 0
 		}
-		if q.Store == store && slices.Contains(operations, q.Again) {
+		if slices.Contains(operations, q.Operation) && (q.Given.IsZero() || q.Again != 0) {
+			waited++
+		} else if slices.Contains(operations, q.Again) {
 			q.Again = 0
 		}
-		left = append(left, q)
 	}
-	return left, dropped
+	return waited
 }
 
 // Sessions lists those that a notice is for, the newest first: none where nothing was changed, or the
@@ -178,7 +179,7 @@ func Take(ctx context.Context, p *project.Project, agent, session string) (strin
 		return "", nil
 	}
 	store, off := p.ID.String(), !p.Settings().Notice
-	var mine []Notice
+	var mine []queued
 	err := update(ctx, p.Env, file, takeWait, func(all []queued) (left []queued) {
 		mine = nil
 		for _, q := range all {
@@ -187,7 +188,7 @@ func Take(ctx context.Context, p *project.Project, agent, session string) (strin
 			case q.Void != 0 || off:
 				continue
 			default:
-				mine = append(mine, q.Notice)
+				mine = append(mine, q)
 				q.Given, q.Again = p.Env.Time().UTC(), 0
 			}
 			left = append(left, q)
@@ -197,7 +198,7 @@ func Take(ctx context.Context, p *project.Project, agent, session string) (strin
 	if err != nil {
 		return "", err
 	}
-	return Text(mine, session), nil
+	return Text(net(ctx, p, session, mine), session), nil
 }
 
 // Forget takes the paths that match out of what is queued of a project, and all prompts: a text that was cut
@@ -288,8 +289,11 @@ func update(ctx context.Context, env account.Env, file string, wait time.Duratio
 	if err != nil {
 		return err
 	}
-	for all = change(all); len(all) > maxQueued; { // those that were given go first
-		i := max(0, slices.IndexFunc(all, func(q queued) bool { return !q.waits() }))
+	for all = change(all); len(all) > maxQueued; { // those that were given go first; the oldest that waits says what the conversation knows
+		i := slices.IndexFunc(all, func(q queued) bool { return !q.waits() })
+		if i < 0 {
+			i = 1
+		}
 		all = slices.Delete(all, i, i+1)
 	}
 	data, err := json.Marshal(all)

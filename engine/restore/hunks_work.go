@@ -96,11 +96,17 @@ func standing(steps []attribution.Step) []attribution.Step {
 	for n, s := range steps {
 		is := was[n].by
 		next := state{s.To.Entry, &made{n, is}}
-		for _, old := range slices.Backward(was) {
-			if same(old.entry, next.entry) && (s.Class == attribution.Operation || on(is, old.by)) {
-				next.by = old.by
-				break
+		by := func(k int) *attribution.Step {
+			if k == 0 {
+				return nil
 			}
+			return &steps[k-1]
+		}
+		k := s.Returned(n+1, by, func(k int) bool {
+			return same(was[k].entry, next.entry) && (s.Class == attribution.Operation || on(is, was[k].by))
+		})
+		if k >= 0 {
+			next.by = was[k].by
 		}
 		was = append(was, next)
 	}

@@ -96,18 +96,15 @@ func (t *trails) cover(f *fileRevert, i int) {
 	}
 }
 
-// putBack is the newest version before a path's i-th step that an operation put back with that; -1 where it did not.
+// putBack is the version before a path's i-th step that an operation put back with that; -1 where it did not.
 func (f *fileRevert) putBack(i int) int {
 	if f.steps[i].Class != attribution.Operation {
 		return -1
 	}
 	there := manifest.HasContent(f.versions[i+1])
-	for k := i - 1; k >= 0; k-- {
-		if had := manifest.HasContent(f.versions[k]); had == there && (!there || manifest.SameContent(f.versions[k], f.versions[i+1])) {
-			return k
-		}
-	}
-	return -1
+	return f.steps[i].Returned(i, f.stepTo, func(k int) bool {
+		return manifest.HasContent(f.versions[k]) == there && (!there || manifest.SameContent(f.versions[k], f.versions[i+1]))
+	})
 }
 
 // before follows a path's i-th version through its names to a look: under which name, and as which of its versions, the look
@@ -237,14 +234,11 @@ func (t *trails) namesBefore(f *fileRevert, i int, d *work.Done) (names []string
 	return names
 }
 
-// before is the newest version before a path's i-th that held the same; 0 for none, or where it is the first.
+// before is the version that an operation brought back with a path's i-th; 0 for none, or where it is the first.
 func (f *fileRevert) before(i int) int {
-	for k := i - 1; k > 0; k-- {
-		if manifest.HasContent(f.versions[k]) && manifest.SameContent(f.versions[k], f.versions[i]) {
-			return k
-		}
-	}
-	return 0
+	return max(0, f.steps[i-1].Returned(i, f.stepTo, func(k int) bool {
+		return k > 0 && manifest.HasContent(f.versions[k]) && manifest.SameContent(f.versions[k], f.versions[i])
+	}))
 }
 
 // madeAt reports whether something came to a path, of which it is not known from where.

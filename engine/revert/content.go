@@ -119,6 +119,9 @@ func (v *reverting) weave(links []work.Link) (w *weave.Weave, err error) {
 		if taken := v.done.TakenBy(links, i); taken != nil {
 			err = w.AddWithout(linediff.Lines(text), i, *taken)
 		} else {
+			if back := work.StateOf(links, i); back != nil {
+				w.ReturnsTo(*back)
+			}
 			err = w.AddText(text, i)
 		}
 		if err != nil {

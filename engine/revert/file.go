@@ -82,13 +82,23 @@ func (f *fileRevert) stays(i int) bool {
 	stays := true
 	for j := i + 1; j < len(f.steps); j++ {
 		alike := func(e *manifest.Entry) bool { return manifest.SameEntries(e, f.versions[j+1]) }
-		if slices.ContainsFunc(f.versions[:i+1], alike) {
-			stays = false
-		} else if slices.ContainsFunc(f.versions[i+1:j+1], alike) {
-			stays = true
+		k := slices.IndexFunc(f.versions[:j+1], alike)
+		if s := &f.steps[j]; s.Back != 0 {
+			k = s.Returned(j+1, f.stepTo, func(k int) bool { return alike(f.versions[k]) })
+		}
+		if k >= 0 {
+			stays = k > i
 		}
 	}
 	return stays
+}
+
+// stepTo is the step that made a version; nil for the oldest.
+func (f *fileRevert) stepTo(version int) *attribution.Step {
+	if version == 0 {
+		return nil
+	}
+	return &f.steps[version-1]
 }
 
 // share notes that somebody else could have made a step.

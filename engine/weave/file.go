@@ -17,6 +17,7 @@ type Version struct {
 	Text  bool            // of a file: Content or Lines are its content. Whoever reads it decides: IsText, and no more than MaxText
 	Lines []string
 	Taken *Taken // it was made by taking steps out of the one before; nil: it was written
+	Back  *int   // it is a return to what a step up to this one left: see Weave.ReturnsTo
 
 	Content string // the same in one piece; "" where there are Lines
 }
@@ -29,6 +30,9 @@ func (v *Version) add(w *Weave) error {
 			lines = linediff.Lines(v.Content)
 		}
 		return w.AddWithout(lines, v.Step, *v.Taken)
+	}
+	if v.Back != nil {
+		w.ReturnsTo(*v.Back)
 	}
 	if v.Content != "" {
 		return w.AddText(v.Content, v.Step)

@@ -32,6 +32,7 @@ type Weave struct {
 	newest newestText
 	made   []version
 	equal  map[uint64][]int32 // versions by the hash of their lines, oldest first
+	upTo   *int               // see ReturnsTo
 }
 
 // line is one line of the sequence. Versions are counted from 0, the oldest.
@@ -94,6 +95,10 @@ func (w *Weave) Add(lines []string, step int) error {
 	}
 	return w.append(lines, step)
 }
+
+// ReturnsTo says of the next version which one it is a return to, where it equals several: the newest that a step up to this one made.
+// Without it, or where there is none, it is the newest of all.
+func (w *Weave) ReturnsTo(step int) { w.upTo = &step }
 
 // AddText is Add of a text's lines. The weave keeps no memory of it.
 func (w *Weave) AddText(text string, step int) error {
@@ -195,18 +200,23 @@ func size(lines []string) (n int) {
 	return n
 }
 
-// sameAs gives the newest version with these lines, or none.
+// sameAs gives the version with these lines that the next one returns to, or none.
 func (w *Weave) sameAs(hash uint64, names []int32) int32 {
+	upTo, newest := w.upTo, int32(none)
+	w.upTo = nil
 	for _, v := range slices.Backward(w.equal[hash]) {
 		if w.made[v].size != len(names) {
 			continue
 		}
 		living := w.livingAt(v)
-		if slices.EqualFunc(living, names, func(at, name int32) bool { return w.lines[at].name == name }) {
+		if !slices.EqualFunc(living, names, func(at, name int32) bool { return w.lines[at].name == name }) {
+			continue
+		}
+		if newest = max(newest, v); upTo == nil || w.made[v].step <= *upTo {
 			return v
 		}
 	}
-	return none
+	return newest
 }
 
 // insert makes an ordinary version: lines that go get their death, lines that come are behind those
@@ -326,14 +336,26 @@ func (w *Weave) livingAt(v int32) []int32 {
 
 // Birth gives for each line of the newest version the step that made it, or Oldest. A line that came back
 // with a return is still that of the step which first made it; but where again, as that of Options, says so, of the one
-// that brought it back.
+// that brought it back. What lies between a return and the version that it went to has no part in it.
 func (w *Weave) Birth(again func(gone, back int) bool) []int {
+	passed := make([]bool, len(w.made))
+	for at := int32(len(w.made)) - 1; at > 0 && again != nil; at-- {
+		back := w.made[at].back
+		if back == none || again(w.made[at-1].step, w.made[at].step) {
+			continue
+		}
+		for ; at > back; at-- {
+			passed[at] = true
+		}
+		at++
+	}
 	out := make([]int, len(w.now))
 	for i, l := range w.now {
 		birth, gone := w.lines[l].birth, w.lines[l].death
+		known := !passed[birth]
 		for _, e := range w.more[l] {
-			if e.lives && again != nil && again(w.made[gone].step, w.made[e.version].step) {
-				birth = e.version
+			if e.lives && !passed[e.version] && (!known || again != nil && again(w.made[gone].step, w.made[e.version].step)) {
+				birth, known = e.version, true
 			}
 			gone = e.version
 		}

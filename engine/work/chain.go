@@ -32,11 +32,11 @@ func (r Reverts) WayBack(all []Link, strict bool) (links []Link) {
 			continue
 		}
 		d := r.Of(all[i].Step)
-		for k := i - 1; k >= 0; k-- {
-			if sameVersion(all[k], all[i]) && (!strict || d == nil || d.undid(all, i) || onlyOf(d, all, before, at[i-1], at[k])) {
-				at[i] = at[k]
-				break
-			}
+		back := all[i].Step.Returned(i, func(k int) *attribution.Step { return all[k].Step }, func(k int) bool {
+			return sameVersion(all[k], all[i]) && (!strict || d == nil || d.undid(all, i) || onlyOf(d, all, before, at[i-1], at[k]))
+		})
+		if back >= 0 {
+			at[i] = at[back]
 		}
 	}
 	for i := at[len(all)-1]; i >= 0; i = before[i] {
@@ -44,6 +44,18 @@ func (r Reverts) WayBack(all []Link, strict bool) (links []Link) {
 	}
 	slices.Reverse(links)
 	return links
+}
+
+// StateOf is the newest link of the state that the operation which made the j-th one says it brought back; nil where that is not
+// known, or no operation made it.
+func StateOf(links []Link, j int) *int {
+	s := links[j].Step
+	if s == nil || s.Back == 0 {
+		return nil
+	}
+	for j--; j > 0 && links[j].Step != nil && links[j].Step.To.Seq > s.Back; j-- {
+	}
+	return &j
 }
 
 // undid reports whether a revert took back the others' part with the work's at each place of the j-th version where it met
