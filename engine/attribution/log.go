@@ -16,6 +16,7 @@ type point struct {
 	root oid.ID
 	c    *manifest.Checkpoint
 	op   *manifest.Operation // where c is nil
+	back uint64              // of op: see Step.Back
 
 	touch *manifest.Touch      // of one path alone: neither c nor op
 	at    map[string]time.Time // of changed paths, once somebody asked
@@ -89,6 +90,11 @@ func (a *Attribution) load(db *manifest.DB) error {
 		}
 		return 1
 	})
+	for _, pt := range a.points {
+		if pt.op != nil {
+			pt.back = a.stateOf(pt.op)
+		}
+	}
 	return nil
 }
 

@@ -23,6 +23,7 @@ func TestTogether(t *testing.T) {
 		{"an operation that brings what was not there meanwhile", "a B, op X, a C", "shared: a Edit or operation or a Edit"},
 		{"an operation", "a B, op X", "operation: operation or a Edit"},
 		{"nothing is left", "a B, op A", "operation: operation or a Edit"},
+		{"of several that are equal, the one that an operation goes back to", "a B, op A, b B, op A, op@1 B", "declared: a Edit"},
 		{"you go back by hand", "a B, me A, a C", "shared: a Edit or you or a Edit"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -41,7 +42,11 @@ func TestTogether(t *testing.T) {
 				}
 				now[path] = is
 				s := Step{Path: path, From: Version{Entry: entryOf(was)}, To: Version{Seq: uint64(i + 1), Entry: entryOf(is)}}
-				switch words[0] {
+				who, back, _ := strings.Cut(words[0], "@")
+				if back != "" {
+					s.Back = uint64(back[0] - '0')
+				}
+				switch who {
 				case "me":
 					s.Owner = Owner{Class: Outside}
 				case "op":

@@ -57,9 +57,7 @@ func (t *tracer) see(pt *point, entry *manifest.Entry) {
 		s.From.Entry = t.old
 		s.Written = pt.changed(t.path, time.Time{})
 		s.Owner = t.a.madeBy(t.path, t.last, pt, t.old, entry)
-		if pt.op != nil {
-			s.Back = t.a.stateOf(pt.op)
-		}
+		s.Back = pt.back
 		t.steps = append(t.steps, s)
 	} else if n := len(t.steps); n > 0 && pt.c != nil {
 		if s, at := &t.steps[n-1], pt.changed(t.path, time.Time{}); at.After(s.Written) && !s.Written.IsZero() {

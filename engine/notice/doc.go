@@ -6,6 +6,6 @@
 // that a hook where nothing is queued pays one failed open, and a state that is written by another hook
 // at the same moment brings nothing back.
 //
-// It never prints, never decides when a hook may speak, and never says anything that was not so: a
-// notice whose operation was taken back before it was given is dropped.
+// It never prints, never decides when a hook may speak, and never says anything that is not so when it is given: of a path that is
+// as the conversation knows it, whatever was done meanwhile, it says nothing.
 package notice

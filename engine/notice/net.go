@@ -129,17 +129,25 @@ func (d *difference) at(root oid.ID, path string) (*manifest.Entry, error) {
 	return &e, nil
 }
 
-// now is what a path is: as the newest checkpoint found it, or the newest operation left it where that is newer or does not have it.
+// now is what a path is: as the newest checkpoint found it, or the newest operation left it. What neither has but is there is
+// ignored by now.
 func (d *difference) now(path string) (*manifest.Entry, error) {
 	if _, err := os.Lstat(filepath.Join(d.root, filepath.FromSlash(path))); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
+	roots := []oid.ID{d.last.After}
 	if d.newest.Seq != 0 {
-		if e, err := d.at(d.newest.Root, path); err != nil || e != nil {
+		roots = []oid.ID{d.newest.Root, d.last.After}
+	}
+	for _, op := range slices.Backward(d.ops) {
+		roots = append(roots, op.After)
+	}
+	for _, root := range roots {
+		if e, err := d.at(root, path); err != nil || e != nil {
 			return e, err
 		}
 	}
-	return d.at(d.last.After, path)
+	return nil, nil
 }
 
 func same(a, b *manifest.Entry) bool {

@@ -178,3 +178,23 @@ func TestBirth(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// TestReturnsTo: of several equal versions, a return goes to the newest up to the step that it names, and lines are whose they were there.
+func TestReturnsTo(t *testing.T) {
+	for name, c := range map[string]struct {
+		upTo  int // step; -2: not said
+		birth int
+	}{"not said": {-2, 3}, "the first": {2, 1}, "the second": {4, 3}, "before both": {Oldest, 3}} {
+		w := life(t, "ab", "abX", "ab", "abX", "ab")
+		if c.upTo != -2 {
+			w.ReturnsTo(c.upTo)
+		}
+		if err := w.Add(letters("abX"), 5); err != nil {
+			t.Fatal(err)
+		}
+		again := func(_, back int) bool { return back == 3 } // written by somebody, and not brought back
+		if got := w.Birth(again); !slices.Equal(got, []int{Oldest, Oldest, c.birth}) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
