@@ -41,6 +41,7 @@ type Attribution struct {
 	o   Options
 
 	points    []*point  // oldest first
+	idle      []*point  // operations that found all files as they were to be
 	windows   []*window // but for those in lasting, in the order in which they opened
 	reach     []uint64  // see reachOf
 	lasting   []*window // left in the background, and open

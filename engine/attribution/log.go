@@ -76,8 +76,12 @@ func (a *Attribution) load(db *manifest.DB) error {
 		case err != nil:
 			return err
 		case o.Seq < first:
-		case o.Kind.Moves() && o.After != (oid.ID{}) && (a.o.To == 0 || o.Seq <= a.o.To):
-			a.points = append(a.points, &point{seq: o.Seq, time: o.Time, root: o.After, op: &o})
+		case o.Kind.Moves() && (a.o.To == 0 || o.Seq <= a.o.To):
+			if pt := (&point{seq: o.Seq, time: o.Time, root: o.After, op: &o}); o.After != (oid.ID{}) {
+				a.points = append(a.points, pt)
+			} else if !strings.Contains(o.Args, "--context-only") && !o.OfSome() {
+				a.idle = append(a.idle, pt)
+			}
 			continue
 		default:
 			continue
@@ -90,7 +94,7 @@ func (a *Attribution) load(db *manifest.DB) error {
 		}
 		return 1
 	})
-	for _, pt := range a.points {
+	for _, pt := range slices.Concat(a.points, a.idle) {
 		if pt.op != nil {
 			pt.back = a.stateOf(pt.op)
 		}

@@ -76,7 +76,7 @@ func (a *Attribution) trace(path string, history []manifest.Version, touches []m
 		}
 	}
 	slices.Reverse(versions)
-	h := &tracer{a: a, path: path, from: a.o.From}
+	h := &tracer{a: a, path: path, from: a.o.From, whole: true}
 	if len(versions) > 0 {
 		h.old = versions[0].Old
 	}
@@ -92,6 +92,7 @@ func (a *Attribution) trace(path string, history []manifest.Version, touches []m
 				i++
 			}
 			entry = versions[i].New
+		case pt.root.IsZero():
 		default:
 			e, ok, err := manifest.Find(a.loadDir, pt.root, path)
 			if project.IsDamage(a.p.Classify(err)) {
@@ -106,7 +107,11 @@ func (a *Attribution) trace(path string, history []manifest.Version, touches []m
 		if n := a.index(pt.seq); n > 0 {
 			h.rest(a.points[n-1])
 		}
-		h.see(pt, entry)
+		if !pt.root.IsZero() || pt.op == nil {
+			h.see(pt, entry)
+		} else if h.equals(pt) {
+			h.step(pt, h.old)
+		}
 	}
 	if len(a.points) > 0 {
 		h.rest(a.points[len(a.points)-1])
@@ -130,6 +135,7 @@ func (a *Attribution) looks(versions []manifest.Version, touches []manifest.Touc
 	for _, t := range touches {
 		looks = append(looks, touchPoint(t))
 	}
+	looks = append(looks, a.idle...)
 	slices.SortFunc(looks, func(x, y *point) int { return cmp.Compare(x.seq, y.seq) })
 	return looks
 }

@@ -1,6 +1,7 @@
 package attribution
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rewind-cli/rewind/manifest"
@@ -15,6 +16,7 @@ type tracer struct {
 	saved *manifest.Entry // in the newest checkpoint
 	last  *point          // the newest look that found old; nil: none
 	from  uint64          // steps up to it are not asked for
+	whole bool            // all looks at the path are followed
 	steps []Step
 }
 
@@ -50,21 +52,45 @@ func (t *tracer) see(pt *point, entry *manifest.Entry) {
 		}
 	}
 	if !alike(t.old, entry) && pt.seq > t.from {
-		s := Step{Path: t.path, To: pt.version(entry), Edit: pt.touch != nil && pt.touch.After}
-		if t.last != nil {
-			s.From = t.last.version(nil)
-		}
-		s.From.Entry = t.old
-		s.Written = pt.changed(t.path, time.Time{})
-		s.Owner = t.a.madeBy(t.path, t.last, pt, t.old, entry)
-		s.Back = pt.back
-		t.steps = append(t.steps, s)
+		t.step(pt, entry)
+	} else if t.equals(pt) {
+		t.step(pt, entry)
 	} else if n := len(t.steps); n > 0 && pt.c != nil {
 		if s, at := &t.steps[n-1], pt.changed(t.path, time.Time{}); at.After(s.Written) && !s.Written.IsZero() {
 			s.Again = at
 		}
 	}
 	t.old, t.last = entry, pt
+}
+
+func (t *tracer) step(pt *point, entry *manifest.Entry) {
+	s := Step{Path: t.path, To: pt.version(entry), Edit: pt.touch != nil && pt.touch.After, Back: pt.back}
+	if t.last != nil {
+		s.From = t.last.version(nil)
+	}
+	s.From.Entry = t.old
+	s.Written = pt.changed(t.path, time.Time{})
+	s.Owner = t.a.madeBy(t.path, t.last, pt, t.old, entry)
+	t.steps = append(t.steps, s)
+}
+
+// equals reports whether an operation left a path as it was, since the state that it went to has the same there, while the path was
+// written in between: from then on it is whose it was in that state.
+func (t *tracer) equals(pt *point) bool {
+	n := len(t.steps)
+	if !t.whole || pt.back == 0 || pt.op.OfSome() || pt.seq <= t.from || n == 0 || t.steps[n-1].To.Seq <= pt.back {
+		return false
+	}
+	undone := func(s Step) bool { return s.Class == Operation && s.To.Seq >= pt.op.Undoes }
+	if pt.op.Undoes != 0 && !slices.ContainsFunc(t.steps, undone) {
+		return false // what was undone had not changed it
+	}
+	for i := n - 1; i >= 0; i-- {
+		if t.steps[i].To.Seq <= pt.back {
+			return alike(t.steps[i].To.Entry, t.old)
+		}
+	}
+	return alike(t.steps[0].From.Entry, t.old) && t.from < pt.back
 }
 
 // skips reports whether a checkpoint that was committed behind touches saw the path before them.

@@ -153,7 +153,7 @@ func (w *Weave) put(start int, lines []string, end, step int) error {
 	at := int32(len(w.made))
 	v := version{step: step, back: none, size: len(names)}
 	hash := hashOf(names)
-	if back := w.sameAs(hash, names); back != none && !slices.Equal(names, w.names) {
+	if back, said := w.sameAs(hash, names); back != none && (said || !slices.Equal(names, w.names)) {
 		v.back = back
 		w.made = append(w.made, v)
 		w.goBack(at, w.livingAt(back))
@@ -200,8 +200,8 @@ func size(lines []string) (n int) {
 	return n
 }
 
-// sameAs gives the version with these lines that the next one returns to, or none.
-func (w *Weave) sameAs(hash uint64, names []int32) int32 {
+// sameAs gives the version with these lines that the next one returns to, or none, and whether ReturnsTo said so.
+func (w *Weave) sameAs(hash uint64, names []int32) (back int32, said bool) {
 	upTo, newest := w.upTo, int32(none)
 	w.upTo = nil
 	for _, v := range slices.Backward(w.equal[hash]) {
@@ -213,10 +213,10 @@ func (w *Weave) sameAs(hash uint64, names []int32) int32 {
 			continue
 		}
 		if newest = max(newest, v); upTo == nil || w.made[v].step <= *upTo {
-			return v
+			return v, upTo != nil
 		}
 	}
-	return newest
+	return newest, false
 }
 
 // insert makes an ordinary version: lines that go get their death, lines that come are behind those
