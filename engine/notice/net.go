@@ -1,6 +1,7 @@
 package notice
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -18,12 +19,7 @@ var errUnknown = errors.New("the operation is not in the log")
 // net leaves of what waits for a session, the oldest first, what is otherwise now than the conversation knows: each path once, with
 // the newest operation that changed it. Where the log does not tell any more, only what was done and taken back is left out.
 func net(ctx context.Context, p *project.Project, session string, all []queued) []Notice {
-	slices.SortStableFunc(all, func(a, b queued) int {
-		if a.Operation < b.Operation {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(all, func(a, b queued) int { return cmp.Compare(a.Operation, b.Operation) })
 	d := difference{load: p.LoadDir, root: p.Root(), session: session, dirs: map[oid.ID]manifest.Dir{}}
 	out, err := []Notice(nil), errUnknown
 	if len(all) > 0 {

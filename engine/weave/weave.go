@@ -153,7 +153,7 @@ func (w *Weave) put(start int, lines []string, end, step int) error {
 	at := int32(len(w.made))
 	v := version{step: step, back: none, size: len(names)}
 	hash := hashOf(names)
-	if back, said := w.sameAs(hash, names); back != none && (said || !slices.Equal(names, w.names)) {
+	if back, chosen := w.sameAs(hash, names); back != none && (chosen || !slices.Equal(names, w.names)) {
 		v.back = back
 		w.made = append(w.made, v)
 		w.goBack(at, w.livingAt(back))
@@ -200,8 +200,8 @@ func size(lines []string) (n int) {
 	return n
 }
 
-// sameAs gives the version with these lines that the next one returns to, or none, and whether ReturnsTo said so.
-func (w *Weave) sameAs(hash uint64, names []int32) (back int32, said bool) {
+// sameAs gives the version with these lines that the next one returns to, or none, and whether ReturnsTo chose it.
+func (w *Weave) sameAs(hash uint64, names []int32) (back int32, chosen bool) {
 	upTo, newest := w.upTo, int32(none)
 	w.upTo = nil
 	for _, v := range slices.Backward(w.equal[hash]) {
