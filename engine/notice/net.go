@@ -21,13 +21,16 @@ var errUnknown = errors.New("the operation is not in the log")
 func net(ctx context.Context, p *project.Project, session string, all []queued) []Notice {
 	slices.SortFunc(all, func(a, b queued) int { return cmp.Compare(a.Operation, b.Operation) })
 	d := difference{load: p.LoadDir, root: p.Root(), session: session, dirs: map[oid.ID]manifest.Dir{}}
-	out, err := []Notice(nil), errUnknown
-	if len(all) > 0 {
-		err = p.Query(ctx, func(db *manifest.DB) error { return d.read(db, all) })
+	if len(all) == 0 {
+		return nil
 	}
-	if err == nil {
-		out, err = d.of(all)
-	}
+	var out []Notice
+	err := p.Query(ctx, func(db *manifest.DB) (err error) {
+		if err = d.read(db, all); err == nil {
+			out, err = d.of(all)
+		}
+		return err
+	})
 	if err == nil {
 		return out
 	}
