@@ -106,8 +106,11 @@ func (p *Plan) Read(ctx context.Context, sink Sink) error {
 			continue
 		case c.Action == Replace && !isDir(c.After):
 			same := p.sameContent(c.Before, c.After)
-			if same && c.Before.Mode == c.After.Mode {
-				continue // it is already what it is to become
+			if same && c.Before.Mode == c.After.Mode { // it is already what it is to become
+				if c.database != "" && !c.known { // else the trees would say that the rest of the database has no such file beside it
+					edits = append(edits, Edit{Path: c.Path, Entry: c.Before, Whole: true})
+				}
+				continue
 			}
 			if same && isFile(c.Before) && c.info.Nlink == 1 {
 				c.Action, c.Reason, c.After = Mode, "different permissions", withMode(c.Before, c.After.Mode)
