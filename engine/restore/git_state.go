@@ -320,6 +320,7 @@ func (r *Run) takeBackGit(back []manifest.Operation) error {
 	before, after := back[0].GitBefore, back[len(back)-1].GitAfter
 	if before.IsZero() {
 		r.Notify("the git directory that this operation made stays: what is in it may have no other copy")
+		r.Options.Git = GitStays
 		return nil
 	}
 	r.Options.Git = gitBack

@@ -239,7 +239,7 @@ func (r *Run) stepsOf(past *past, op manifest.Operation) (steps []undoStep, err 
 		return nil, err
 	}
 	origin, whole := oplog.OriginOf(past.log, op), oplog.TakenBackWhole(past.log, op)
-	takesBack := whole || op.Kind != manifest.OpUndoRestore && origin.Kind != manifest.OpUndo && len(oplog.DidAgain(past.log, op)) == 0
+	takesBack := isOneStep(past.log, op)
 	files, moved := op.After != (oid.ID{}), origin.Fork != "" || origin.TranscriptBackup != ""
 	back := op // or what did it again last
 	undo, _ := oplog.Stacks(past.log)

@@ -116,6 +116,7 @@ func Redo(ctx context.Context, p *project.Project, o Options) (*Restored, error)
 	}
 	o.Confirm = nil // once for all of it
 	left := n
+	all.StepsBack = 0
 	for _, n := range runs {
 		done, err := redo(ctx, p, o, n)
 		switch {
@@ -125,6 +126,7 @@ func Redo(ctx context.Context, p *project.Project, o Options) (*Restored, error)
 			return nil, err
 		}
 		left -= n
+		all.StepsBack += done.StepsBack
 		all.DryRun, all.Checkpoint, all.Safety, all.Operation = false, done.Checkpoint, done.Safety, done.Operation
 		all.Skip, all.Late = append(all.Skip, done.Skip...), append(all.Late, done.Late...)
 	}
@@ -133,7 +135,7 @@ func Redo(ctx context.Context, p *project.Project, o Options) (*Restored, error)
 
 // redo goes over the last n undos by one operation.
 func redo(ctx context.Context, p *project.Project, o Options, n int) (*Restored, error) {
-	return runTakeBack(ctx, p, o, manifest.OpUndoRestore, func(r *Run, ops []manifest.Operation) (*treeio.Plan, error) {
+	done, err := runTakeBack(ctx, p, o, manifest.OpUndoRestore, func(r *Run, ops []manifest.Operation) (*treeio.Plan, error) {
 		list := oplog.Redoable(ops)
 		switch {
 		case len(list) == 0:
@@ -143,6 +145,21 @@ func redo(ctx context.Context, p *project.Project, o Options, n int) (*Restored,
 		}
 		return r.takeBack(ops, list[len(list)-n:], oplog.RedoKind(list[len(list)-1]), RedoVerb)
 	})
+	if err != nil || done.StepsBack < 2 || done.Operation == 0 {
+		return done, err
+	}
+	if ops, err := oplog.Operations(ctx, p, 0); err == nil { // else the files are what counts
+		if i := oplog.IndexOf(ops, done.Operation); i >= 0 && isOneStep(ops, ops[i]) {
+			done.StepsBack = 1
+		}
+	}
+	return done, nil
+}
+
+// isOneStep reports whether an undo takes back an operation of the log as one step.
+func isOneStep(log []manifest.Operation, op manifest.Operation) bool {
+	return oplog.TakenBackWhole(log, op) ||
+		op.Kind != manifest.OpUndoRestore && oplog.OriginOf(log, op).Kind != manifest.OpUndo && len(oplog.DidAgain(log, op)) == 0
 }
 
 // stepsOf is how many steps an undo went, by what was typed.
@@ -171,6 +188,7 @@ func runTakeBack(ctx context.Context, p *project.Project, o Options, kind manife
 // takeBack plans to take back operations of the log, the newest last, as one operation.
 func (r *Run) takeBack(ops, back []manifest.Operation, kind manifest.OperationKind, verb string) (_ *treeio.Plan, err error) {
 	oldest := back[0]
+	r.saw = nil // of a checkpoint that was looked at on the way here
 	for _, op := range back {
 		if there, err := r.treesThere(ops, op); err != nil {
 			return nil, err
