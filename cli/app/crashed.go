@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
@@ -18,7 +19,7 @@ func (c *Call) reportCrash(ctx context.Context, p *project.Project) error {
 	}
 	if crash.Done {
 		if c.Cmd.Name != "save" { // which clears them
-			c.Out.Warn("%s was killed while cleaning up: temporary files remain", CrashedWhat("a", crash))
+			c.Out.Warn("%s was killed while cleaning up, when all was in place: temporary files remain", CrashedWhat("a", crash))
 			c.Out.Hint("rewind save removes them")
 		}
 		return nil
@@ -32,7 +33,9 @@ func (c *Call) reportCrash(ctx context.Context, p *project.Project) error {
 // CrashedWhat names a restore, or a revert, that did not finish.
 func CrashedWhat(article string, crash *project.CrashedRestore) string {
 	switch crash.Kind {
-	case manifest.OpRevert, manifest.OpUndoRestore, manifest.OpRedoRestore:
+	case manifest.OpUndo, manifest.OpUndoRestore:
+		return strings.Replace(article, "a", "an", 1) + " " + string(crash.Kind)
+	case manifest.OpRevert, manifest.OpRedoRestore:
 		return article + " " + string(crash.Kind)
 	}
 	return fmt.Sprintf("%s restore to %s", article, crash.Checkpoint)
@@ -42,7 +45,7 @@ func CrashedWhat(article string, crash *project.CrashedRestore) string {
 // more than it was to; a revert leads to none.
 func CrashedCure(crash *project.CrashedRestore) string {
 	switch {
-	case crash.Some, crash.Kind == manifest.OpRevert, crash.Kind == manifest.OpUndoRestore, crash.Kind == manifest.OpRedoRestore:
+	case crash.Some, crash.Kind == manifest.OpRevert, crash.Kind == manifest.OpUndo, crash.Kind == manifest.OpUndoRestore, crash.Kind == manifest.OpRedoRestore:
 		return "rewind undo puts it back"
 	}
 	return fmt.Sprintf("rewind restore %s finishes it, rewind undo reverts it", crash.Checkpoint)

@@ -20,7 +20,10 @@ func TestCrashedCure(t *testing.T) {
 	if got := CrashedWhat("a", crash) + CrashedCure(crash); strings.Count(got, none) != 2 {
 		t.Error(got)
 	}
-	for _, crash := range []*project.CrashedRestore{{Kind: manifest.OpRestore, Some: true}, {Kind: manifest.OpUndoRestore}, {Kind: manifest.OpRedoRestore}} {
+	if got := CrashedWhat("a", &project.CrashedRestore{Kind: manifest.OpUndo}); got != "an undo" {
+		t.Error(got)
+	}
+	for _, crash := range []*project.CrashedRestore{{Kind: manifest.OpRestore, Some: true}, {Kind: manifest.OpUndo}, {Kind: manifest.OpUndoRestore}, {Kind: manifest.OpRedoRestore}} {
 		if got := CrashedCure(crash); got != "rewind undo puts it back" {
 			t.Errorf("%+v: %s would change other paths, too", crash, got)
 		}

@@ -48,7 +48,26 @@ func (p *Project) Crashed(ctx context.Context) (*CrashedRestore, error) {
 			return nil, JournalError(err) // it has just finished
 		}
 	}
-	return Describe(j), nil
+	c := Describe(j)
+	if rec, err := manifest.ParseRecord(j.Note); !c.Done && err == nil && rec.Operation != nil {
+		done, err := p.Recorded(ctx, *rec.Operation)
+		c.Done = err == nil && done // what is wrong with the log, the command itself reports
+	}
+	return c, nil
+}
+
+// Recorded reports whether the log has the operation of a restore that did not finish.
+func (p *Project) Recorded(ctx context.Context, op manifest.Operation) (found bool, err error) {
+	err = p.Query(ctx, func(db *manifest.DB) error {
+		for o, err := range db.Operations() {
+			if err != nil || o.Safety == op.Safety {
+				found = err == nil
+				return err
+			}
+		}
+		return nil
+	})
+	return found, err
 }
 
 func JournalError(err error) error {

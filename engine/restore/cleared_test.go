@@ -20,6 +20,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/engine/save"
+	"github.com/rewind-cli/rewind/internal/testkit/testlab"
 )
 
 // temporary lists the files that a restore left in the tree.
@@ -92,6 +93,52 @@ func TestSaveAfterKilledRestore(t *testing.T) {
 		}
 	}
 	t.Logf("%d rounds: told of %d, cleared %d", rounds, told, cleared)
+}
+
+// A restore that was killed after it was recorded, and before its journal says so, is done: nobody is told to put it back, and
+// a save clears its journal.
+func TestKilledAfterItsRecord(t *testing.T) {
+	for i, call := range []testlab.RestoreCall{restore.Redo, restore.Undo, restore.UndoRestore} {
+		l := newLab(t)
+		l.Write("f", "1")
+		first := l.Init().Checkpoint
+		l.Write("f", "2")
+		l.Save()
+		l.Must(restore.Restore, restore.Options{Checkpoint: first})
+		if i == 0 {
+			l.Must(restore.Undo, restore.Options{})
+		}
+		copied := filepath.Join(t.TempDir(), "journal")
+		var dir string
+		l.Do(func(ctx context.Context, p *project.Project) error {
+			dir = p.RestoreDir()
+			p.Progress = func(i project.ProgressInfo) {
+				if i.Phase == "replace" && i.Files == i.TotalFiles {
+					l.Ok(os.RemoveAll(copied))
+					l.Ok(os.CopyFS(copied, os.DirFS(dir)))
+				}
+			}
+			_, err := call(ctx, p, restore.Options{})
+			return err
+		})
+		before := l.Read()
+		l.Ok(os.CopyFS(dir, os.DirFS(copied)))
+		crashed := func() (crash *project.CrashedRestore) {
+			l.Do(func(ctx context.Context, p *project.Project) (err error) {
+				crash, err = p.Crashed(ctx)
+				return err
+			})
+			return crash
+		}
+		if crash := crashed(); crash == nil || !crash.Done {
+			t.Fatalf("after the kill: %+v", crash)
+		}
+		l.Save()
+		if crash := crashed(); crash != nil {
+			t.Errorf("after the save: %+v", crash)
+		}
+		l.Is(before, "after the save")
+	}
 }
 
 // What a killed restore led to stays until it is finished or put back, whatever gc is to keep.

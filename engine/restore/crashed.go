@@ -32,7 +32,11 @@ type RecoveredRestore struct {
 func ClearUp(ctx context.Context, p *project.Project) error {
 	due := func() bool {
 		j, err := treeio.Open(p.RestoreDir())
-		return err == nil && j != nil && (!j.Touched || j.Committed)
+		if err != nil || j == nil {
+			return false
+		}
+		_, recorded, err := (&Run{Project: p, Ctx: ctx}).killed(j)
+		return err == nil && (!j.Touched || recorded)
 	}
 	if !due() {
 		return nil
@@ -133,8 +137,8 @@ func (r *Run) killed(j *treeio.Journal) (op manifest.Operation, recorded bool, e
 	if j.Committed {
 		return op, true, nil
 	}
-	ops, err := oplog.Operations(r.Ctx, r.Project, 0)
-	return op, slices.ContainsFunc(ops, func(o manifest.Operation) bool { return o.Safety == op.Safety }), err
+	recorded, err = r.Recorded(r.Ctx, op)
+	return op, recorded, err
 }
 
 // backFrom are the changes that putting a restore back makes of the tree that it left.
