@@ -42,6 +42,20 @@ func (r *Run) IsDatabase(base string, roots ...oid.ID) bool {
 	return false
 }
 
+// warnOfLogs names databases that come back without a log that was there, and that the target did not capture.
+func (r *Run) warnOfLogs(changes []treeio.Change) {
+	for _, c := range changes {
+		if r.saw == nil || c.Action == treeio.Delete || !treeio.OfDatabase(r.Tx, c.After) {
+			continue
+		}
+		for _, suffix := range sqlite.Suffixes[1:] {
+			if p, ok := r.saw.Problems[c.Path+suffix]; ok && r.saw.lacks(c.Path+suffix) {
+				r.Notify(c.Path + ": the checkpoint is without " + p.Path + " (" + p.Reason + "): what was committed only there does not come back")
+			}
+		}
+	}
+}
+
 // editDatabases adds the files of the databases that edited paths belong to, as the target has them.
 func (r *Run) editDatabases(paths []string, edits []treeio.Edit) ([]string, []treeio.Edit, error) {
 	for _, path := range slices.Clone(paths) {

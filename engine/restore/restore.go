@@ -367,6 +367,7 @@ func (r *Run) carryOut(plan *treeio.Plan) (*Restored, error) {
 	if err := r.lookInto(plan.Changes); err != nil {
 		return nil, err
 	}
+	r.warnOfLogs(plan.Changes)
 	if err := r.lookForOthers(plan.Changes); err != nil {
 		return nil, err
 	}
