@@ -135,6 +135,7 @@ func Redo(ctx context.Context, p *project.Project, o Options) (*Restored, error)
 
 // redo goes over the last n undos by one operation.
 func redo(ctx context.Context, p *project.Project, o Options, n int) (*Restored, error) {
+	withGit := false
 	done, err := runTakeBack(ctx, p, o, manifest.OpUndoRestore, func(r *Run, ops []manifest.Operation) (*treeio.Plan, error) {
 		list := oplog.Redoable(ops)
 		switch {
@@ -143,6 +144,7 @@ func redo(ctx context.Context, p *project.Project, o Options, n int) (*Restored,
 		case len(list) < n:
 			return nil, &project.FewStepsError{What: RedoVerb, Have: len(list)}
 		}
+		withGit = slices.ContainsFunc(list[len(list)-n:], func(o manifest.Operation) bool { return strings.Contains(o.Args, "--git") })
 		return r.takeBack(ops, list[len(list)-n:], oplog.RedoKind(list[len(list)-1]), RedoVerb)
 	})
 	if err != nil || done.StepsBack < 2 || done.Operation == 0 {
@@ -151,6 +153,14 @@ func redo(ctx context.Context, p *project.Project, o Options, n int) (*Restored,
 	if ops, err := oplog.Operations(ctx, p, 0); err == nil { // else the files are what counts
 		if i := oplog.IndexOf(ops, done.Operation); i >= 0 && isOneStep(ops, ops[i]) {
 			done.StepsBack = 1
+		}
+	}
+	// A step in which only git's own state differs is none of an undo without --git, so that fewer can lead back.
+	for n := done.StepsBack; withGit && n > 0; n-- {
+		back, err := Undo(ctx, p, Options{Steps: n, DryRun: true})
+		if err == nil && slices.Equal(back.Delete, done.Create) && slices.Equal(back.Create, done.Delete) && slices.Equal(back.Replace, done.Replace) {
+			done.StepsBack = n
+			break
 		}
 	}
 	return done, nil
