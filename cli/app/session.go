@@ -76,8 +76,7 @@ func quietSince(s session.Info) time.Time {
 // and its newest prompt.
 func choiceText(s session.Info, now time.Time) string {
 	text := strings.TrimSpace(s.Agent+" "+s.ID) + ", " + FormatAge(now.Sub(quietSince(s)))
-	label, text := s.Label(), cmp.Or(s.Last, s.First)
-	for _, part := range slices.Compact([]string{label, text}) {
+	for _, part := range slices.Compact([]string{s.Label(), cmp.Or(s.Last, s.First)}) {
 		if part != "" {
 			text += ", " + screen.Clip(part, 60)
 		}

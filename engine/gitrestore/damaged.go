@@ -123,7 +123,7 @@ func (p *Plan) salvage(ctx context.Context, base string, badIndex bool) (pack da
 	if badIndex { // the pack may be whole
 		err = copyFile(base+".pack", temp, 0o600)
 	} else {
-		f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|vfs.NoWait, 0o600)
 		if err != nil {
 			return pack, err
 		}

@@ -213,7 +213,7 @@ func (h *holder) holdDir(dir, name string, wanted func(string) bool) error {
 
 // namesIn are the names in a directory, in no order.
 func namesIn(dir string) ([]string, error) {
-	f, err := os.Open(dir)
+	f, err := os.OpenFile(dir, os.O_RDONLY|vfs.NoWait, 0)
 	if err != nil {
 		return nil, err
 	}
