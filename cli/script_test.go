@@ -3,6 +3,7 @@ package cli_test
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cli"
 	"github.com/rewind-cli/rewind/internal/testkit/remains"
+	"github.com/rewind-cli/rewind/internal/testkit/s3server"
 )
 
 // TestScript plays the scenes of testdata/script, one per command. Each begins
@@ -63,9 +65,34 @@ func TestScript(t *testing.T) {
 			"mode":                cmdMode,
 			"nowhere":             cmdNowhere,
 			"random":              cmdRandom,
+			"s3":                  cmdS3(t),
 			"types":               cmdTypes,
 		}),
 	})
+}
+
+// s3 VAR all | once | unconditional: VAR is the URL of a place of a new S3 server, with credentials that allow all, or that allow only to read, and
+// to write what is not there yet; or on a server that does not know conditions.
+func cmdS3(t *testing.T) func(ts *testscript.TestScript, neg bool, args []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) != 2 {
+			ts.Fatalf("usage: s3 VAR all | once | unconditional")
+		}
+		s := s3server.New(t)
+		switch args[1] {
+		case "once":
+			s.Policy = func(r *http.Request) bool {
+				return r.Method == http.MethodGet || r.Method == http.MethodPut && r.Header.Get("If-None-Match") == "*"
+			}
+		case "unconditional":
+			s.Conditions = "501"
+		}
+		for _, v := range s.Environ() {
+			name, value, _ := strings.Cut(v, "=")
+			ts.Setenv(name, value)
+		}
+		ts.Setenv(args[0], s.Address("project"))
+	}
 }
 
 // exit N cmd args…: the command ends with exactly this code.

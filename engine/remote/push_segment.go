@@ -124,11 +124,35 @@ func (u *pushing) put(ctx context.Context, name string, sealed []byte) error {
 		return err
 	}
 	u.done.Requests++
-	if err := u.b.Put(ctx, name, sealed); err != nil {
+	err := u.b.Put(ctx, name, sealed)
+	if denied(err) && !u.Conditional {
+		err = u.putNew(ctx, name, sealed, err)
+	}
+	if err != nil {
 		return err
 	}
 	u.done.Bytes += int64(len(sealed))
 	return nil
+}
+
+// putNew is put with credentials that allow only to write what is not there yet: a clone was not there when remote add found out that the place can
+// be asked for that. Where it helps, that is noted; else the error is that of before.
+func (u *pushing) putNew(ctx context.Context, name string, sealed []byte, before error) error {
+	b, err := u.openAs(true)
+	if err != nil {
+		return before
+	}
+	u.done.Requests++
+	if err := b.Put(ctx, name, sealed); err != nil {
+		return before
+	}
+	u.b, u.Conditional = b, true
+	return change(ctx, u.p, func(all map[string]Config) {
+		if c, ok := all[u.Name]; ok && c.ID == u.ID {
+			c.Conditional = true
+			all[u.Name] = c
+		}
+	})
 }
 
 // positionText names a place in the log and what is before it.

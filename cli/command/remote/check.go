@@ -6,6 +6,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/remote"
+	"github.com/rewind-cli/rewind/engine/remote/bucket"
 )
 
 type checkedView struct {
@@ -114,21 +115,33 @@ func sayChecked(c *app.Call, done *remote.Checked) {
 	if done.Unneeded.Objects > 0 {
 		say("%s (%s) %s no longer needed: rewind remote gc removes %s.", app.Plural(done.Unneeded.Objects, "object", "objects"), app.FormatSize(done.Unneeded.Bytes), app.ByCount(done.Unneeded.Objects, "is", "are"), app.ItOrThem(done.Unneeded.Objects))
 	}
-	switch {
-	case done.Can.Overwrite && done.Can.Delete:
-		say("These credentials can overwrite and delete what was pushed.")
-	case done.Can.Overwrite:
-		say("These credentials can overwrite what was pushed, and not delete it.")
-	case done.Can.Delete:
-		say("These credentials can delete what was pushed, and not overwrite it.")
-	default:
-		say("These credentials can neither overwrite nor delete what was pushed.")
-	}
+	say("%s", abilities(done.Can))
 	sayIs(c, done.Versioned, "Versioning is on: older versions of objects stay.", "Versioning is off: what is overwritten or deleted is gone.")
 	sayIs(c, done.Locked, "Objects can be locked against removal.", "")
-	if _, err := done.Remote.Policy(); err == nil && (done.Can.Overwrite || done.Can.Delete) {
+	if policyFor(done.Remote, done.Can) != "" && (done.Can.Overwrite || done.Can.Delete) {
 		c.Out.Hint("rewind remote check --policy prints a policy that prevents this")
 	}
+}
+
+func abilities(can bucket.Capabilities) string {
+	switch {
+	case can.Overwrite && can.Delete:
+		return "These credentials can overwrite and delete what is pushed."
+	case can.Overwrite:
+		return "These credentials can overwrite what is pushed, and not delete it."
+	case can.Delete:
+		return "These credentials can delete what is pushed, and not overwrite it."
+	}
+	return "These credentials can neither overwrite nor delete what is pushed."
+}
+
+// policyFor is the policy for a place; "" where it is no bucket, or does not know the policy's condition, so that it would refuse each push.
+func policyFor(r *remote.Remote, can bucket.Capabilities) string {
+	text, err := r.Policy()
+	if err != nil || !can.Conditional {
+		return ""
+	}
+	return text
 }
 
 func sayIs(c *app.Call, is *bool, yes, no string) {

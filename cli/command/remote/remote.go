@@ -123,6 +123,8 @@ type addedView struct {
 	URL    string  `json:"url"`
 	New    bool    `json:"new"` // nothing was there before
 	Key    *string `json:"key"` // null where this account does not have it
+	// Policy is one with which a machine can push, and neither overwrite nor delete; null where the place has none that does it.
+	Policy *string `json:"policy"`
 }
 
 func add(ctx context.Context, c *app.Call, p *project.Project, o remote.AddOptions) error {
@@ -132,25 +134,47 @@ func add(ctx context.Context, c *app.Call, p *project.Project, o remote.AddOptio
 	}
 	if c.JSON {
 		v := addedView{Remote: done.Name, URL: done.URL, New: done.New}
+		if text := policyFor(done.Remote, done.Can); text != "" {
+			v.Policy = &text
+		}
 		if done.Key != nil {
 			v.Key = new(done.Key.String())
 		}
 		return c.Out.Document(v)
 	}
-	if _, err := done.Policy(); err == nil && (done.Can.Overwrite || done.Can.Delete) {
-		c.Out.Hint("these credentials can overwrite or delete what is pushed; rewind remote check --policy prints a policy that prevents it")
-	}
 	if done.New {
 		c.Out.Summary("Made a remote at %s. Its key, which another machine needs to read what is pushed:", app.Escape(done.URL))
 		c.Out.Line("  %s", done.Key)
-		c.Out.Hint("keep the key outside this machine; then: rewind push")
-		return nil
+	} else {
+		c.Out.Summary("Joined the remote at %s.", app.Escape(done.URL))
 	}
-	c.Out.Summary("Joined the remote at %s.", app.Escape(done.URL))
-	if done.Key == nil {
+	sayPolicy(c, done)
+	if done.New {
+		c.Out.Hint("keep the key outside this machine; then: rewind push")
+	} else if done.Key == nil {
 		c.Out.Hint("this account does not have its key, so it can push, and read nothing")
 	}
 	return nil
+}
+
+// sayPolicy prints, for a bucket, how to protect what is pushed from the machines that push it.
+func sayPolicy(c *app.Call, done *remote.Added) {
+	if _, err := done.Policy(); err != nil {
+		return
+	}
+	say, text := c.Out.Summary, policyFor(done.Remote, done.Can)
+	say("")
+	say("%s", abilities(done.Can))
+	switch {
+	case !done.Can.Overwrite && !done.Can.Delete:
+	case text == "":
+		say("This place cannot be asked to refuse overwriting: turn on versioning of the\nbucket, and give machines that push credentials that cannot delete.")
+	default:
+		say("Whoever takes over this machine could destroy it with them. Give the user or\n"+
+			"role of each machine that pushes this policy of AWS, which makes both\n"+
+			"impossible, and turn on versioning of the bucket:\n\n%s\n\n"+
+			"To print it again: rewind remote check --policy", text)
+	}
 }
 
 func remove(ctx context.Context, c *app.Call, p *project.Project, name string) error {
