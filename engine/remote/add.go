@@ -106,7 +106,10 @@ func Add(ctx context.Context, p *project.Project, o AddOptions) (*Added, error) 
 			return nil, err
 		}
 	}
-	return done, done.create(ctx)
+	if err := done.create(ctx); err != nil {
+		return done, err
+	}
+	return done, done.write(markName, mark{Added: p.Env.Time()})
 }
 
 // InsideError: the place of a remote is in the project, which would save what it pushes, and delete it with a restore.

@@ -75,8 +75,9 @@ type mark struct {
 	Unmerged int `json:"unmerged"`
 	// Packs are there and in no segment yet: stamps.
 	Packs []string  `json:"packs,omitempty"`
-	Time  time.Time `json:"time"` // of the last push
-	Boot  time.Time `json:"boot"` // when the machine, or the container, was started, as it was known then
+	Time  time.Time `json:"time"`           // of the last push
+	Added time.Time `json:"added,omitzero"` // when remote add asked the place, if nothing was pushed since
+	Boot  time.Time `json:"boot"`           // when the machine, or the container, was started, as it was known then
 	// Machine is the name under which the writer's first segment was pushed.
 	Machine string `json:"machine,omitempty"`
 }

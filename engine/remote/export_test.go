@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
+	"github.com/rewind-cli/rewind/engine/remote/keyring"
 )
 
 // OpenAs has every remote lie in b until the function that it gives is called.
@@ -63,3 +64,38 @@ var Settle = &settle
 
 // FirstProcess is how long after the system the container was started.
 var FirstProcess = &firstProcess
+
+// ForgeIndex makes an index of packs that promises what is in r's list of sent objects: with another key, or marked as a segment is.
+func ForgeIndex(r *Remote, stamps []string, asSegment bool) (name string, sealed []byte, err error) {
+	m := r.mark()
+	s, err := r.readSent(&m)
+	if err != nil {
+		return "", nil, err
+	}
+	defer s.close()
+	p := packed{stamp: stamps[0]}
+	for id := range s.whole {
+		p.ids = append(p.ids, [16]byte(id[:]))
+	}
+	k, err := keyring.New()
+	if err != nil {
+		return "", nil, err
+	}
+	data, err := encodeIndex(k, []packed{p})
+	if asSegment && err == nil {
+		h, body, perr := parseObject("", data)
+		if perr != nil {
+			return "", nil, perr
+		}
+		if k, err = r.Key(); err == nil {
+			err = h.sign(k, body)
+		}
+		if err == nil {
+			data, err = h.object(body)
+		}
+	}
+	if err == nil {
+		sealed, err = r.encrypt(data)
+	}
+	return indexes + stampOf(sealed).String(), sealed, err
+}

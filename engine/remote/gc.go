@@ -237,6 +237,9 @@ func (g *collecting) dead(ctx context.Context) error {
 			}
 		}
 	}
+	if err := g.oldIndexes(ctx); err != nil {
+		return err
+	}
 	listed := map[string]bool{}
 	for name := range g.objects {
 		if !strings.HasPrefix(name, condemned) {

@@ -15,6 +15,7 @@ const (
 	segments  = "w/"
 	packs     = "d/"
 	condemned = "g/"
+	indexes   = "i/"
 	probes    = "probe/"
 	clocks    = "z/" // behind all others, so that a listing that ends too early is noticed
 

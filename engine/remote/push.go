@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
 )
 
@@ -15,6 +16,7 @@ type Pushed struct {
 	Checkpoints int   // that are there now and were not before
 	Bytes       int64 // of the objects that were sent
 	Requests    int   // to the remote
+	Relied      int   // packs of other projects that it relies on
 	// Described says that the remote's description was damaged, and was written again.
 	Described bool
 	// Moved says that another copy of this store had pushed more as the same writer: this one is a new writer now.
@@ -57,6 +59,10 @@ type pushing struct {
 	m     mark
 	sent  *sent
 	done  *Pushed
+
+	looked bool                // for packs of other projects that it can rely on
+	needs  map[[16]byte]oid.ID // objects that the remote lacks, before any of them was bundled
+	packed []packed            // what it has sent as packs
 
 	release    func()  // of the store, which is in use while objects are read; nil: it is not
 	generation *uint64 // of the store when this try began; nil: it has not begun
@@ -150,7 +156,7 @@ func (u *pushing) push(ctx context.Context) error {
 				continue
 			}
 		}
-		if !errors.Is(err, errSwept) {
+		if !errors.Is(err, errSwept) && !errors.Is(err, errRelied) {
 			return r.p.Classify(err)
 		}
 	}
@@ -186,7 +192,11 @@ func (u *pushing) leave() {
 // isThere asks whether the place is still the remote: always in a directory, where it costs nothing and a drive may not be mounted, else where
 // the remote is asked anyway. Error: *GoneError.
 func (u *pushing) isThere(ctx context.Context) error {
-	age := u.p.Env.Time().Sub(u.m.Time)
+	asked := u.m.Time
+	if asked.IsZero() {
+		asked = u.m.Added
+	}
+	age := u.p.Env.Time().Sub(asked)
 	if !isDir(u.URL) {
 		if age >= 0 && age < quiet && !u.check {
 			return nil

@@ -46,6 +46,13 @@ func (r *Remote) notePacks(stamps []string) error {
 
 // pack sends objects before the segment whose commits need them. When it is done, they need not go again.
 func (u *pushing) pack(ctx context.Context, bundle *cas.Bundle, ids []oid.ID) error {
+	// A push that has a full pack is a large one; a smaller one does not look. One that found something lost or damaged sends all itself.
+	if !u.looked && !u.done.Lost {
+		u.looked = true
+		if err := u.rely(ctx); err != nil {
+			return err
+		}
+	}
 	sealed, err := u.seal(head{}, bundle)
 	if err != nil {
 		return err
@@ -63,6 +70,7 @@ func (u *pushing) pack(ctx context.Context, bundle *cas.Bundle, ids []oid.ID) er
 	u.sent.n += len(ids)
 	u.m.Sent = u.sent.n
 	u.m.Packs = append(u.m.Packs, s.String())
+	u.packed = append(u.packed, u.sent.pack(s, ids))
 	if err := u.write(markName, u.m); err != nil || u.holds {
 		return err
 	}

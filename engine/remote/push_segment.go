@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // log sends the commits behind the mark.
@@ -38,13 +39,23 @@ func (u *pushing) log(ctx context.Context) error {
 		u.m.At = positionText(last)
 		return u.write(markName, u.m)
 	}
+	if !u.looked {
+		u.needs = map[[16]byte]oid.ID{}
+		for id := range g.lacks {
+			u.needs[[16]byte(id[:])] = id
+		}
+	}
 	if err := g.objects(ctx, u.p, "push", u.sent, u.pack); err != nil {
 		return err
 	}
 	for _, c := range g.commits {
 		g.bundle.Commit(c)
 	}
-	return u.segment(ctx, g)
+	if err := u.segment(ctx, g); err != nil {
+		return err
+	}
+	u.index(ctx)
+	return nil
 }
 
 // segment sends commits, with the objects that are in no pack.

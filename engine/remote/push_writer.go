@@ -156,7 +156,7 @@ func (u *pushing) newWriter() {
 
 // anew begins a log of which nothing is in the remote, in the place of one whose packs are gone.
 func (u *pushing) anew() error {
-	u.done.Lost = true
+	u.done.Lost, u.packed = true, nil
 	return errors.Join(u.newMark(), u.write(markName, u.m), u.dropSpool())
 }
 

@@ -334,6 +334,7 @@ func TestPublicHalfOnly(t *testing.T) {
 	if _, err := m.rotate(remote.RotateOptions{Passphrase: "words"}); err != nil {
 		t.Fatal(err)
 	}
+	now = now.Add(time.Hour)
 	done, log, err := sandbox.push()
 	if err != nil || !done.OldKey || done.NewKey {
 		t.Fatalf("a push without a key: %+v, %v", done, err)

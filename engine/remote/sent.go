@@ -21,6 +21,7 @@ type sent struct {
 	there map[oid.ID]struct{} // of an interrupted push, not all of what they refer to
 	bases map[[16]byte]bool   // both, by the first half of the id
 	n     int                 // in the file
+	bound map[[16]byte]bool   // what deltas rely on, since the last pack
 }
 
 // readSent reads the ids that the mark counts. A file that is shorter than that, or missing, says nothing: then everything goes again.
@@ -35,7 +36,7 @@ func (r *Remote) readSent(m *mark) (*sent, error) {
 			return nil, errors.Join(err, f.Close())
 		}
 	}
-	s := &sent{file: f, whole: map[oid.ID]struct{}{}, there: map[oid.ID]struct{}{}, bases: map[[16]byte]bool{}}
+	s := &sent{file: f, whole: map[oid.ID]struct{}{}, there: map[oid.ID]struct{}{}, bases: map[[16]byte]bool{}, bound: map[[16]byte]bool{}}
 	data := make([]byte, m.Sent*len(oid.ID{}))
 	switch _, err := io.ReadFull(io.NewSectionReader(f, 0, int64(len(data))), data); {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
@@ -56,7 +57,12 @@ func (r *Remote) readSent(m *mark) (*sent, error) {
 }
 
 // has reports whether the remote has an object, also as what other objects are deltas of.
-func (s *sent) has(x [16]byte) bool { return s.bases[x] }
+func (s *sent) has(x [16]byte) bool {
+	if s.bases[x] && s.bound != nil {
+		s.bound[x] = true
+	}
+	return s.bases[x]
+}
 
 // write writes ids behind those that count. They count when the mark says so.
 func (s *sent) write(ids []oid.ID) error {
@@ -68,6 +74,20 @@ func (s *sent) write(ids []oid.ID) error {
 		return fmt.Errorf("write %s: %w", s.file.Name(), err)
 	}
 	return s.file.Sync()
+}
+
+// pack is what a pack holds. Its deltas can rely on each other, and on what came before it.
+func (s *sent) pack(of stamp, ids []oid.ID) packed {
+	p := packed{stamp: of.String()}
+	for _, id := range ids {
+		p.ids = append(p.ids, [16]byte(id[:]))
+		delete(s.bound, [16]byte(id[:]))
+	}
+	for x := range s.bound {
+		p.bases = append(p.bases, x)
+	}
+	clear(s.bound)
+	return p
 }
 
 func (s *sent) close() error { return s.file.Close() }
