@@ -12,13 +12,13 @@
 //  4. Package report makes the table, with the spread of each number, its ratio
 //     to the floor and to the best peer, and what the budget says; bench/plot
 //     draws the curves.
-//  5. Pushes and clones go to an S3 server on the loopback, bench/server (versitygw, in a
-//     module of its own, in which make test-servers tests a remote, too), through a proxy that counts requests and bytes. bench/kopia is
-//     the module of a peer that has no package.
+//  5. Pushes and clones go to versitygw, an S3 server on the loopback, through a proxy that counts requests and bytes. The
+//     server is in bench/server, a module of its own, which make test-servers uses, too. bench/kopia is the module of a peer
+//     that has no package.
 //
 // The parts can be run one by one: BENCHFLAGS='-run=^hook$' (see -help for their
-// names); with -docs docs/bench -readme README.md, their lines take the place of those of the last whole run. One that fails is named, and
-// the others are measured.
+// names); with -docs docs/bench -readme README.md, a part that is run
+// alone replaces only its own lines of the stored result. A part that fails is reported, and the others still run.
 //
 // A peer that is not installed is named and left out. Nothing is kept from one
 // run to the next.

@@ -97,7 +97,8 @@ func (b *bench) inRepository(p *project, script string) measure.Command {
 	return measure.Command{Args: []string{"sh", "-ec", script}, Dir: p.root}
 }
 
-// saveAfterCommit: ten files have changed, and are committed where there is a repository.
+// saveAfterCommit measures a save after ten files were edited and committed. Its floor is the same edit in a tree without a
+// repository.
 func (b *bench) saveAfterCommit(plain, p *project) error {
 	const edited = 10
 	rounds := b.pick(40, 7)

@@ -1,7 +1,7 @@
 // Command launch runs one program and writes what it cost, as JSON, to the file
-// named by its first argument. It is small on purpose: Linux counts the memory
-// of the process that starts another one as the other's peak until it has more
-// of its own, so the starter must be smaller than everything that is measured.
+// named by its first argument. It is small on purpose: until a
+// child has more memory of its own, Linux reports its parent's peak as the
+// child's, so the parent must be smaller than everything that is measured.
 //
 //	launch REPORT PROGRAM ARGUMENT...
 //

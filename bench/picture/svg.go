@@ -108,7 +108,7 @@ func svg(frames []frame, still int) string {
 	}
 	var style, body strings.Builder
 	known := map[[2]int]bool{}
-	// part is what the frames from to show.
+	// part adds text that only the frames from ≤ i < to show.
 	part := func(from, to int, text string) {
 		if text == "" {
 			return

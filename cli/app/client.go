@@ -3,7 +3,6 @@ package app
 import (
 	"io"
 	"strings"
-	"time"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/conversation"
@@ -11,9 +10,6 @@ import (
 )
 
 const (
-	// AnswerTime is how long the person waits in the agent for a command that
-	// changes something; the time-out that is registered is 10 s.
-	AnswerTime = 8 * time.Second
 	// MaxAnswer bounds what is read of such a command's output; agents show less.
 	MaxAnswer = 64 << 10
 	// ClientVariable names the agent in whose window the answer is shown. Only our hook process sets it.

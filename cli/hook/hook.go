@@ -20,15 +20,6 @@ import (
 // olderName is how the tool was called that went before. Its hooks run on.
 const olderName = "smart-checkpoint"
 
-const (
-	// openTime is when a hook gives up that has not found its project by then, and
-	// watchTime when it ends though something in it hangs that cannot be
-	// interrupted. The agent's own time-out is 10 s; a busy machine takes a second
-	// for what is done in milliseconds, and nothing is left of a hook that gave up.
-	openTime  = 5 * time.Second
-	watchTime = 9 * time.Second
-)
-
 func NewHook() *app.Command {
 	return &app.Command{
 		Name:  "hook",
@@ -135,7 +126,7 @@ func (h *process) await(answered <-chan hookio.Response) (r hookio.Response, ok 
 	select {
 	case r = <-answered:
 		return r, true
-	case <-time.After(time.Until(h.start.Add(openTime))):
+	case <-time.After(time.Until(h.start.Add(hook.OpenTime))):
 		if !h.opened.Load() {
 			h.late.Store(true)
 			return r, false
@@ -144,7 +135,7 @@ func (h *process) await(answered <-chan hookio.Response) (r hookio.Response, ok 
 	select {
 	case r = <-answered:
 		return r, true
-	case <-time.After(time.Until(h.start.Add(watchTime))):
+	case <-time.After(time.Until(h.start.Add(hook.WatchTime))):
 		if !h.patient.Load() {
 			h.late.Store(true)
 			return r, false

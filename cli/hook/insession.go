@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/engine/hook"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/hookio"
 )
@@ -100,7 +101,7 @@ func (h *process) outlive(words, variables []string) string {
 	go func() { ended <- cmd.Wait() }()
 	select {
 	case err = <-ended:
-	case <-time.After(time.Until(h.start.Add(app.AnswerTime))):
+	case <-time.After(time.Until(h.start.Add(hook.AnswerTime))):
 		return stillRunning(words[2])
 	}
 	text, rerr := io.ReadAll(io.NewSectionReader(out, 0, app.MaxAnswer))

@@ -7,6 +7,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/report"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/hook"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/remote"
 	"github.com/rewind-cli/rewind/manifest"
@@ -74,7 +75,7 @@ func (h *process) push(ctx context.Context) {
 	if err := StartPush(h.Project, wait > 0); err != nil || wait == 0 {
 		return // the next save tries again
 	}
-	ctx, cancel := context.WithTimeout(ctx, min(wait, time.Until(h.start.Add(watchTime-time.Second))))
+	ctx, cancel := context.WithTimeout(ctx, min(wait, time.Until(h.start.Add(hook.WatchTime-time.Second))))
 	defer cancel()
 	remote.Flush(ctx, h.Project)
 }

@@ -82,7 +82,7 @@ func (h *process) respond(ctx context.Context) hookio.Response {
 	err := h.Open(ctx)
 	h.opened.Store(true)
 	if c, args, ok := h.inSession(); ok { // before all else: no answer would be a turn of the model
-		first, handled, busy := h.Once(ctx, time.Until(h.start.Add(app.AnswerTime)))
+		first, handled, busy := h.Once(ctx, time.Until(h.start.Add(hook.AnswerTime)))
 		defer handled()
 		switch {
 		case !first:

@@ -3,7 +3,6 @@ package hook
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
@@ -12,15 +11,6 @@ import (
 	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
-)
-
-const (
-	// CallTime is how long an agent waits for a hook at most, but for a slow machine.
-	CallTime = 2 * time.Second
-	// endTime is that at a session's end, where all hooks together get 1.5 s.
-	endTime = time.Second
-	// sweepPause is how often retention looks at a session's start or end.
-	sweepPause = time.Hour
 )
 
 // Call is one hook: an event in an agent's session. Its caller finds the project with Open, says

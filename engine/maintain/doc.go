@@ -1,5 +1,5 @@
-// Package maintain keeps a store small, whole and forgetful: retention and gc, forget, verify, repair,
-// and how large what is.
+// Package maintain has what keeps a store small and whole, and what removes from it on request: retention and gc, forget, verify
+// and repair, and the sizes that stats prints.
 //
 // GC marks what living checkpoints and operations need, and lets package cas copy it out of the packs
 // that go. There is no grace period: the users lock, and marking what was committed during the copy

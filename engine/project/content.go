@@ -12,6 +12,7 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
+// HeldReader reads content of a store, and calls Release when it is closed.
 type HeldReader struct {
 	io.Reader
 	Release func()

@@ -272,7 +272,7 @@ func loadSettings(env account.Env, file string) (*settings.Settings, []settings.
 	return settings.Load(o)
 }
 
-// BeginWriting must precede the first write. It fails if the store is read only or the disk is too full, and gives a copied store
+// BeginWriting must precede the first write. It fails if the store is read only or free space is below the minimum (*DiskFullError), and gives a copied store
 // an identity of its own.
 func (p *Project) BeginWriting(ctx context.Context) error {
 	if p.ReadOnly != nil {

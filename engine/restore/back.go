@@ -18,10 +18,9 @@ type BackOptions struct {
 	Restore Options
 }
 
-// Back brings a session's conversation to before one of its last prompts; with
-// Both also the code, to the checkpoint of that prompt, or else to the newest
-// since the turn before it, or else to the session's newest before it (Restored.Older). Git's own state goes to that of the same
-// checkpoint. Errors: as Restore, *transcript.FewPromptsError,
+// Back moves a session's conversation to before its N-th last prompt. With Both the code goes too, to the first of these that
+// exists: the checkpoint of that prompt; the newest one since the turn before; the session's newest one before that
+// (Restored.Older). Git's own state goes to that of the same checkpoint. Errors: as Restore, *transcript.FewPromptsError,
 // *PromptNotSavedError.
 func Back(ctx context.Context, p *project.Project, b BackOptions) (*Restored, error) {
 	o := b.Restore

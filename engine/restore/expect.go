@@ -29,7 +29,7 @@ func (e *PlanChangedError) Error() string {
 	return "the plan is no longer what it was"
 }
 
-// expected says what a restore is about to do.
+// expected sums up what this run would do, to be compared with Options.Expect.
 func (r *Run) expected(changes []treeio.Change) Expected {
 	e := Expected{Target: r.target.ID, Undoes: r.Op.Undoes}
 	if r.Scan != nil {

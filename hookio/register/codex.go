@@ -31,7 +31,7 @@ var codex = Client{
 		if event == "SessionEnd" {
 			return "3" // Codex warns at every start of a session where it is more
 		}
-		return hookSeconds
+		return Seconds
 	}},
 	others: codexConfigs,
 	runs: func(w Where, e FoundEntry) bool {

@@ -33,7 +33,7 @@ var copilot = Client{
 	},
 	stopsWithout: true,
 	form: form{flat: true, version: "1", handler: func(line string) jsonNode {
-		return object("type", quoted("command"), "bash", quoted(line), "timeoutSec", jsonNode{literal: hookSeconds})
+		return object("type", quoted("command"), "bash", quoted(line), "timeoutSec", jsonNode{literal: Seconds})
 	}},
 	switches: []offSwitch{{"disableAllHooks", true, HooksDisabled}},
 }

@@ -25,6 +25,6 @@ var cursor = Client{
 	},
 	grown: []growth{{1, "afterFileEdit", ""}},
 	form: form{flat: true, version: "1", handler: func(line string) jsonNode {
-		return object("command", quoted(line), "timeout", jsonNode{literal: hookSeconds})
+		return object("command", quoted(line), "timeout", jsonNode{literal: Seconds})
 	}},
 }

@@ -28,7 +28,7 @@ var gemini = Client{
 	},
 	grown:        []growth{{1, "AfterTool", "run_shell_command"}},
 	stopsWithout: true,
-	form:         form{timeout: func(string) string { return hookSeconds + "000" }}, // milliseconds
+	form:         form{timeout: func(string) string { return Seconds + "000" }}, // milliseconds
 	switches:     []offSwitch{{"hooksConfig.enabled", false, HooksDisabled}},
 	disabled:     "hooksConfig.disabled",
 }

@@ -41,6 +41,6 @@ var kiro = Client{
 		{"stop", ""},
 	},
 	form: form{flat: true, handler: func(line string) jsonNode {
-		return object("command", quoted(line), "timeout_ms", jsonNode{literal: hookSeconds + "000"})
+		return object("command", quoted(line), "timeout_ms", jsonNode{literal: Seconds + "000"})
 	}},
 }

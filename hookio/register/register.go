@@ -32,9 +32,9 @@ func Unguarded(line string) string {
 	return line
 }
 
-// hookSeconds is the time-out that is registered. A capture continues detached
+// Seconds is the time-out that is registered. A capture continues detached
 // after 2 s; the rest is for a machine under load.
-const hookSeconds = "10"
+const Seconds = "10"
 
 // form is how an agent's files have its hooks. The zero form is that of most:
 // in a "hooks" object each event has a list of groups, and each group a matcher
@@ -47,7 +47,7 @@ type form struct {
 	// handler is a handler, without a matcher, that runs a line; nil: with the
 	// members type, command and timeout in seconds.
 	handler func(line string) jsonNode
-	// timeout is that of an event's hook, as the agent counts it; nil: hookSeconds.
+	// timeout is that of an event's hook, as the agent counts it; nil: Seconds.
 	timeout func(event string) string
 	// version is the value of a member "version" that the file must have, "" for
 	// none. It is added behind a "hooks" object that we make, where it is missing.
@@ -59,7 +59,7 @@ func (f form) handle(line, event string) jsonNode {
 	if f.handler != nil {
 		return f.handler(line)
 	}
-	timeout := hookSeconds
+	timeout := Seconds
 	if f.timeout != nil {
 		timeout = f.timeout(event)
 	}
