@@ -173,7 +173,7 @@ func TestCollectOnAFullDisk(t *testing.T) {
 		t.Fatalf("%+v %v", dry, err)
 	}
 	got, err := gc(maintain.GCOptions{Keep: 1})
-	var lacks *maintain.NoSpaceError
+	var lacks *maintain.GCSpaceError
 	switch {
 	case errors.As(err, &lacks):
 		if dry.Room != lacks.Need {
@@ -285,7 +285,7 @@ func TestCollectSaysWhatItNeeds(t *testing.T) {
 		return got, err
 	}
 	dry, err := gc(maintain.GCOptions{Keep: 1, DryRun: true})
-	var lacks *maintain.NoSpaceError
+	var lacks *maintain.GCSpaceError
 	if _, full := gc(maintain.GCOptions{Keep: 1}); err != nil || !errors.As(full, &lacks) || dry.Room != lacks.Need || len(l.Newest(10)) != 3 {
 		t.Fatalf("%+v %v, gc: %v", dry, err, full)
 	}

@@ -209,7 +209,7 @@ func explainNamed(err error, f *Failure) bool {
 func explainHeld(err error, f *Failure) bool {
 	var (
 		diskFull  *project.DiskFullError
-		noSpace   *maintain.NoSpaceError
+		noSpace   *maintain.GCSpaceError
 		wouldLose *project.RefusedError
 		place     *port.CheckoutDirError
 		part      *port.UnfinishedError

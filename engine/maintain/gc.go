@@ -43,7 +43,7 @@ type Collected struct {
 	Kept     int
 	Freed    int64 // bytes on disk; on a dry run those of the objects that nothing would need
 	DryRun   bool
-	Room     int64    // bytes of disk that must be free, where less is; else 0: only on a dry run, else it is a *NoSpaceError
+	Room     int64    // bytes of disk that must be free, where less is; else 0: only on a dry run, else it is a *GCSpaceError
 	Deferred bool     // somebody reads the store: the old packs go at the next sweep
 	Unswept  error    // checkpoints were removed, but not what they alone hold: the next sweep continues
 	Copies   []string // of packs, which a purge found beside them and removed

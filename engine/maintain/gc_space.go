@@ -39,7 +39,7 @@ func (c *collection) room() error {
 	if err != nil {
 		return err
 	}
-	return &NoSpaceError{Need: need, Free: free}
+	return &GCSpaceError{Need: need, Free: free}
 }
 
 // spare removes from a full disk what is made anew from the log and the tree: the sweep begins with writing a little.
@@ -50,10 +50,10 @@ func (c *collection) spare() error {
 	return errors.Join(account.RemoveIfThere(c.p.StatCacheFile()), os.RemoveAll(filepath.Join(c.p.StoreDir(), account.ManifestsName)))
 }
 
-// NoSpaceError: what stays of some packs has to be written anew before they can go, and the disk has no space for that. Nothing
+// GCSpaceError: what stays of some packs has to be written anew before they can go, and the disk has no space for that. Nothing
 // was removed.
-type NoSpaceError struct{ Need, Free int64 }
+type GCSpaceError struct{ Need, Free int64 }
 
-func (e *NoSpaceError) Error() string {
+func (e *GCSpaceError) Error() string {
 	return fmt.Sprintf("removing needs %d free bytes, and the disk has %d", e.Need, e.Free)
 }
