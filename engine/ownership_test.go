@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -112,8 +113,8 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestLostBesideALinkedCopy: a store comes back although a copy shares its packs, and shares none
-// with it then.
+// TestLostBesideALinkedCopy: a store comes back although a copy shares its packs. What they share then is changed by neither, and
+// the next save of the copy gives it files of its own.
 func TestLostBesideALinkedCopy(t *testing.T) {
 	l := newLab(t)
 	l.Write("a", "1")
@@ -121,12 +122,32 @@ func TestLostBesideALinkedCopy(t *testing.T) {
 	c := l.In(l.Root + "-copy")
 	run(t, "cp", "-al", l.Root, c.Root)
 	l.Remove(".agent")
+	before := packsOf(t, c.Root)
 	l.Save()
-	apart(t, l.Root, c.Root)
+	if now := packsOf(t, c.Root); !maps.Equal(now, before) {
+		t.Errorf("the copy has %d packs, or others, and had %d", len(now), len(before))
+	}
+	l.Verify()
 	c.Remove("a")
 	c.Write("a", "other")
 	c.Save()
+	apart(t, l.Root, c.Root)
 	c.Verify()
+}
+
+// packsOf reads the packs of a project's store.
+func packsOf(t *testing.T, root string) map[string]string {
+	t.Helper()
+	packs := map[string]string{}
+	files, err := filepath.Glob(filepath.Join(root, ".agent/rewind/objects/*.pack"))
+	for _, file := range files {
+		data, rerr := os.ReadFile(file)
+		packs[filepath.Base(file)], err = string(data), errors.Join(err, rerr)
+	}
+	if err != nil || len(packs) == 0 {
+		t.Fatal(len(packs), err)
+	}
+	return packs
 }
 
 // TestAnotherDirectoryAtAKnownPath: nothing comes back unasked, and init --adopt brings it: taken over where
