@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -108,7 +109,11 @@ func (s *picking) blame(ctx context.Context, path, id string) (*screen.Found, er
 	for i, r := range b.Runs {
 		f := screen.FoundLine{Path: screen.Ordered(app.EscapePath(path)), Raw: path, Came: "not known"}
 		if from := by[i]; from != nil {
-			f.CameID, f.Came = from.ID, strings.Join(strings.Fields(from.N+" "+from.Why+" "+screen.Ordered(from.Text)), " ")
+			who := rows.RunWho(r)
+			if who == "" {
+				who = from.Why + " " + from.Text
+			}
+			f.CameID, f.Came = from.ID, strings.Join(strings.Fields(from.N+" "+screen.Ordered(who)), " ")
 		} else if r.Seen == nil && r.Step != nil {
 			f.CameID, f.Came = "@", "now"
 		}
