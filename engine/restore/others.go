@@ -185,8 +185,9 @@ func (r *Run) lookForOthers(changes []treeio.Change) error {
 			}
 		}
 	}
-	// Who asks for nothing but what is their own knows it. Of an agent's state, its work is what is to go.
-	if len(order) > 0 && ((r.before != nil || ofTurn(&r.target)) && r.Sel == nil || len(outside) < len(paths)) {
+	// Who asks for nothing but what is their own knows it. Of an agent's state, its work is what is to go. A tree without a file,
+	// as after a clone or in a directory made anew, has no work that could go.
+	if len(order) > 0 && r.Scan.Scan.Files > 0 && ((r.before != nil || ofTurn(&r.target)) && r.Sel == nil || len(outside) < len(paths)) {
 		r.answer.Outside = outside
 	}
 	if r.answer.Unclear {
