@@ -46,7 +46,7 @@ const age = 8*time.Minute + 36*time.Second
 // names are the files of the project.
 var names = []string{"cart", "order", "price", "stock", "user", "login", "mail", "search", "export", "report", "coupon", "refund", "invoice", "address", "review"}
 
-// step is keys that are pressed, what the screen shows then, and how it is told in the picture.
+// step is keys that are pressed, what the screen shows then, and the caption in the picture.
 type step struct {
 	keys, until string
 	caption     string

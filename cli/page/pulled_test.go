@@ -81,7 +81,7 @@ func TestUIPulled(t *testing.T) {
 			t.Errorf("a row of the project itself: %+v", r)
 		}
 	}
-	// What changed, and what was said, is read as that of any row.
+	// Its changes and its messages are read like those of any row.
 	var look filesView
 	l.get("/api/v1"+place+"/look?id="+theirs.ID, &look)
 	if len(look.Files) != 1 || look.Files[0].Path != "a.txt" || !strings.Contains(look.Files[0].Patch, "+theirs") {
