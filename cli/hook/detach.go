@@ -76,18 +76,21 @@ func after(word, begin string) string {
 }
 
 // runWorker is the detached process: rewind hook --detached ROOT [--sweep] [--fold] [--session=ID] [--budget=TIME]
-// [--complete=AGENT], or [--push].
+// [--complete=AGENT], or [--push], or --watch.
 func runWorker(words []string, env account.Env) {
 	var root string
 	var o hook.WorkOptions
 	var agent hookio.Agent
 	var push string
+	var watches bool
 	for _, w := range words {
 		switch {
 		case w == "--sweep":
 			o.Sweep = true
 		case w == "--fold":
 			o.Fold = true
+		case w == watchWord:
+			watches = true
 		case w == pushWord, w == hurryWord, w == askWord:
 			push = w
 		case filepath.IsAbs(w):
@@ -106,6 +109,10 @@ func runWorker(words []string, env account.Env) {
 	lowPriority()
 	ctx, stop := app.Interruptible()
 	defer stop()
+	if watches {
+		runWatcher(ctx, root, env)
+		return
+	}
 	registration.CompleteRegistration(ctx, env, agent)
 	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: root})
 	if err != nil {

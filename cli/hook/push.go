@@ -41,12 +41,13 @@ func StartPush(p *project.Project, hurry bool) error {
 		return nil
 	}
 	if hurry {
-		return startPusher(p, hurryWord)
+		return startWorker(p, hurryWord)
 	}
-	return startPusher(p, pushWord)
+	return startWorker(p, pushWord)
 }
 
-func startPusher(p *project.Project, word string) error {
+// startWorker starts the detached process for one word.
+func startWorker(p *project.Project, word string) error {
 	cmd, err := app.Detach(p.Env, "hook", workerFlag, p.Root(), word)
 	if err != nil {
 		return err
@@ -61,7 +62,7 @@ func startPusher(p *project.Project, word string) error {
 // push has what hooks saved pushed; at the end of a turn it waits for that, as long as the setting says, or where the machine may be gone with it.
 func (h *process) push(ctx context.Context) {
 	kind := h.Event.Kind
-	if h.opensSession() && remote.AskWanted(h.Project, mayVanish(h.Env)) && startPusher(h.Project, askWord) == nil {
+	if h.opensSession() && remote.AskWanted(h.Project, mayVanish(h.Env)) && startWorker(h.Project, askWord) == nil {
 		return
 	}
 	ends := kind == manifest.Stop || kind == manifest.SessionEnd

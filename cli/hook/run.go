@@ -113,6 +113,7 @@ func (h *process) respond(ctx context.Context) hookio.Response {
 	}
 	err = h.Run(ctx)
 	h.complete()
+	h.watch()
 	h.push(ctx)
 	if err != nil {
 		return h.tell(ctx, "failed", failureText(err))

@@ -30,6 +30,8 @@ type WatchOptions struct {
 	Open func(context.Context) (*project.Project, error) // anew for each save: the store may come and go meanwhile
 	Pace watch.Pace
 	Look bool // look from time to time, also where the system tells of changes
+	// By itself: no person ends it. It ends after that long without a change, and with an error where the system tells of none; 0: by hand.
+	Idle time.Duration
 
 	// What happened, one at a time, on the goroutine of Watch.
 	Started func(root string, directories int) // directories: 0 where it looks from time to time
@@ -81,14 +83,18 @@ func Watch(ctx context.Context, o WatchOptions) error {
 	defer lock.Release()
 	if kind, remote := stores.Remote(w.root); remote && !o.Look {
 		w.Look = true
-		w.looks(errors.New("it is on " + kind + ", which does not report changes by other machines"))
+		why := errors.New("it is on " + kind + ", which does not report changes by other machines")
+		if o.Idle > 0 {
+			return why
+		}
+		w.looks(why)
 	} else if o.Look {
 		w.looks(nil)
 	}
 	if !w.Look {
 		err := w.follow()
 		var limit *watch.LimitError
-		if !errors.As(err, &limit) && !errors.Is(err, watch.ErrUnsupported) {
+		if o.Idle > 0 || !errors.As(err, &limit) && !errors.Is(err, watch.ErrUnsupported) {
 			return err
 		}
 		w.looks(err)
@@ -217,7 +223,8 @@ func (w *watching) follow() error {
 		return w.last(true)
 	}
 	var first, last, before time.Time // of what is not saved; of the last save
-	timer := time.NewTimer(w.pause)
+	last = time.Now()
+	timer := time.NewTimer(w.rest())
 	defer timer.Stop()
 	for {
 		select {
@@ -235,6 +242,9 @@ func (w *watching) follow() error {
 			continue
 		case <-timer.C:
 		}
+		if w.Idle > 0 && first.IsZero() && time.Since(last) >= w.Idle {
+			return nil
+		}
 		if gitBusy(w.root) {
 			timer.Reset(watchGitPause)
 			continue
@@ -249,7 +259,7 @@ func (w *watching) follow() error {
 			continue
 		}
 		first = time.Time{}
-		timer.Reset(w.pause)
+		timer.Reset(w.rest())
 		if t.Stale() {
 			fresh, freshEnd, err := w.tree()
 			if err != nil {
@@ -260,6 +270,14 @@ func (w *watching) follow() error {
 			timer.Reset(w.Pace.Least + w.Pace.Quiet) // what came while it did not watch
 		}
 	}
+}
+
+// rest is how long it waits for a change.
+func (w *watching) rest() time.Duration {
+	if w.Idle > 0 {
+		return min(w.pause, w.Idle)
+	}
+	return w.pause
 }
 
 // look saves when two looks in a row find the same tree, and another than was saved.

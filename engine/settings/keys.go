@@ -58,6 +58,7 @@ const (
 	keySilentCheckpoints
 	keyWarnUninitialised
 	keyNotice
+	keyWatch
 	keyPushFlush
 	keyPushLimit
 	keyCount
@@ -99,6 +100,7 @@ var keys = [keyCount]Key{
 	keySilentCheckpoints: {Name: "silentCheckpoints", kind: kindFlag, fallback: false, Doc: "show nothing in the agent's window"},
 	keyWarnUninitialised: {Name: "warnUninitialised", kind: kindWord, Choices: []string{"once", "session", "never"}, fallback: "once", Doc: "warn in uninitialised projects: once per directory, once per session, or never"},
 	keyNotice:            {Name: "notice", kind: kindFlag, fallback: true, Doc: "tell agents once, at their next prompt, which files a restore, an undo or a revert changed"},
+	keyWatch:             {Name: "watch", kind: kindFlag, fallback: false, Doc: "run rewind watch in the background while agents work, so that hooks in large projects look only at what changed (Linux)"},
 	keyPushFlush:         {Name: "push.flush", kind: kindCount, max: maxFlush, fallback: nil, Unit: "seconds", Doc: "seconds that the end of an agent's turn waits for the push to remotes; 0: it does not; not set: 3 where no terminal or a cloud sandbox is seen, else 0"},
 	keyPushLimit:         {Name: "push.limit", kind: kindSize, fallback: int64(0), Doc: "bytes a second that pushes, pulls and clones use at most; 0: no limit"},
 }

@@ -36,6 +36,7 @@ type Settings struct {
 	SilentCheckpoints bool
 	WarnUninitialised string // "once", "session", "never"
 	Notice            bool   // agents get one notice of what was taken back
+	Watch             bool   // hooks start a process that watches
 	Push              Push
 
 	values [keyCount]slot
@@ -193,7 +194,7 @@ func (s *Settings) fill() {
 	s.MinFreeDisk, s.Durability = num(keyMinFreeDisk), str(keyDurability)
 	s.Guard, s.SilentCheckpoints = flag(keyGuard), flag(keySilentCheckpoints)
 	s.WarnUninitialised = str(keyWarnUninitialised)
-	s.Notice = flag(keyNotice)
+	s.Notice, s.Watch = flag(keyNotice), flag(keyWatch)
 	if at(keyPushFlush) != nil {
 		s.Push.Flush = new(time.Duration(num(keyPushFlush)) * time.Second)
 	}

@@ -53,7 +53,7 @@ func TestDefaults(t *testing.T) {
 		"maxFileSize": int64(4 << 30), "retention.maxCheckpoints": nil, "retention.maxAgeDays": nil,
 		"retention.maxSize": int64(10 << 30), "retention.thin": false, "retention.auto": true,
 		"minFreeDisk": int64(1 << 30), "durability": "full", "guard": true, "silentCheckpoints": false, "warnUninitialised": "once", "notice": true,
-		"push.flush": nil, "push.limit": int64(0),
+		"watch": false, "push.flush": nil, "push.limit": int64(0),
 	}
 	for _, v := range s.Values() {
 		w, ok := want[v.Key]

@@ -35,7 +35,9 @@ func NewWatch() *app.Command {
 			"(fs.inotify.max_user_watches), the tree is scanned from time to time. Ctrl-C saves what\n" +
 			"is not saved yet and ends with 0. If the store is full, the oldest checkpoints of this\n" +
 			"command are removed first. While it runs, on Linux and a local file system, the hooks\n" +
-			"of agents ask it what changed and look only there, which is faster in large projects.",
+			"of agents ask it what changed and look only there, which is faster in large projects.\n" +
+			"With rewind config watch true, hooks start one in the background. It saves what has been\n" +
+			"at rest for a minute, and ends twelve hours after the last change.",
 		Examples: []app.Example{
 			{Line: "rewind watch", Does: "until Ctrl-C"},
 			{Line: "rewind watch --quiet-for 10s --min-interval 1m", Does: "fewer checkpoints"},
