@@ -28,7 +28,8 @@ var gemini = Client{
 	},
 	grown:        []growth{{1, "AfterTool", "run_shell_command"}},
 	stopsWithout: true,
-	form:         form{timeout: func(string) string { return Seconds + "000" }}, // milliseconds
+	form:         form{timeout: milliseconds},
+	reads:        shortTimeouts(hookio.Gemini, "Gemini CLI"),
 	switches:     []offSwitch{{"hooksConfig.enabled", false, HooksDisabled}},
 	disabled:     "hooksConfig.disabled",
 }

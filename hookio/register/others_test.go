@@ -32,7 +32,7 @@ func registered(t *testing.T, c *Client) (Where, []SettingsFile, string) {
 func TestTimeouts(t *testing.T) {
 	for c, want := range map[*Client][]string{
 		&codex:  {`"timeout": 10`, `"timeout": 3`},
-		&qwen:   {`"timeout": 10`},
+		&qwen:   {`"timeout": 10000`},
 		&gemini: {`"timeout": 10000`},
 	} {
 		_, _, text := registered(t, c)
@@ -41,8 +41,28 @@ func TestTimeouts(t *testing.T) {
 				t.Errorf("%s: no %s in\n%s", c.Agent, w, text)
 			}
 		}
-		if strings.Contains(text, `"timeout": 10000`) != (c == &gemini) {
+		if strings.Contains(text, `"timeout": 10000`) != (c != &codex) {
 			t.Errorf("%s:\n%s", c.Agent, text)
+		}
+	}
+}
+
+// A timeout that was written in seconds ends each hook at once; registering again mends it.
+func TestShortTimeouts(t *testing.T) {
+	for _, c := range []*Client{&qwen, &gemini} {
+		_, files, _ := registered(t, c)
+		if _, findings := c.Inspect(files); len(findings) > 0 {
+			t.Errorf("%s: %v", c.Agent, findings)
+		}
+		want := string(files[0].Content)
+		files[0].Content = []byte(strings.ReplaceAll(want, `"timeout": 10000`, `"timeout": 10`))
+		_, findings := c.Inspect(files)
+		if len(findings) != 1 || findings[0].Code != AgentsOwn || findings[0].Cure == "" {
+			t.Errorf("%s: %v", c.Agent, findings)
+		}
+		again, err := c.Edit(files, 0, &Program{Path: "/usr/bin/rewind", Version: "1"})
+		if err != nil || string(again) != want {
+			t.Errorf("%s: %v\n%s", c.Agent, err, again)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/rewind-cli/rewind/hookio"
 )
 
-// Qwen Code reads a time-out below 1000 as seconds, one from there on as milliseconds.
+// Qwen Code 0.24 reads a timeout below 1000 as seconds, and one from there on as milliseconds; 0.15 reads all as milliseconds.
 var qwen = Client{
 	Agent:    hookio.Qwen,
 	Programs: []string{"qwen"},
@@ -26,6 +26,8 @@ var qwen = Client{
 		{"SubagentStop", ""},
 		{"SessionEnd", ""},
 	},
+	form:     form{timeout: milliseconds},
+	reads:    shortTimeouts(hookio.Qwen, "earlier versions of Qwen Code, as 0.15"),
 	grown:    []growth{{1, "PostToolUse", "run_shell_command"}},
 	switches: []offSwitch{{"disableAllHooks", true, HooksDisabled}},
 }

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 // looseJSON says in which line a text that is JSON with comments and trailing commas has the first of them; 0: in none.
@@ -87,6 +90,23 @@ func claudeReads(f SettingsFile, root hujson.Value) (out []Finding) {
 		}
 	}
 	return out
+}
+
+// milliseconds is the timeout of any event's hook.
+func milliseconds(string) string { return Seconds + "000" }
+
+// shortTimeouts finds hooks of ours whose timeout was written in seconds, which who (the agent, or some versions of it) reads as milliseconds.
+func shortTimeouts(agent hookio.Agent, who string) func(f SettingsFile, root hujson.Value) []Finding {
+	return func(f SettingsFile, root hujson.Value) []Finding {
+		for _, e := range entriesIn(root, form{}) {
+			if ms, err := strconv.ParseFloat(e.Timeout, 64); err == nil && ms < 1000 && !e.Older {
+				return []Finding{{Code: AgentsOwn, File: f.Path,
+					Detail: fmt.Sprintf("%s: after %s milliseconds, the hooks of rewind in %s are stopped", who, e.Timeout, f.Path),
+					Cure:   "rewind config --register-hooks --agent " + string(agent)}}
+			}
+		}
+		return nil
+	}
 }
 
 // isTexts reports whether a value is a list of strings.
