@@ -25,7 +25,7 @@ func (v *reverting) tell() {
 		}
 	}
 	for _, f := range v.files {
-		if f.shared != nil && (f.touched || !f.shared.Goes || f.shared.Path != f.path) {
+		if f.shared != nil && !f.nowhere() && (f.touched || !f.shared.Goes || f.shared.Path != f.path) {
 			v.out.Shared = append(v.out.Shared, *f.shared)
 		}
 		if !f.touched {
@@ -79,6 +79,11 @@ func (v *reverting) tell() {
 	}) {
 		v.out.Shell = append(v.out.Shell, ShellWork{*w, shells[w]})
 	}
+}
+
+// nowhere reports whether the path is not there, before or after the revert: nothing stays of it.
+func (f *fileRevert) nowhere() bool {
+	return f.now == nil && f.to == nil && f.shared.Path == f.path && !f.shared.Goes
 }
 
 // choices says for the log what was chosen, and of which paths.

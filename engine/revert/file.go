@@ -64,23 +64,27 @@ func (v *reverting) historyOf(path string, steps []attribution.Step) *fileRevert
 		}
 		f.touched = f.touched || f.own[i+1]
 	}
-	for i := range steps {
-		all, some := steps[i].Of(v.work.Has)
-		f.left = f.left || some && !all && f.stays(i)
-	}
 	if f.touched && v.takenBack(f) {
 		f.touched = false
 		clear(f.own)
+	}
+	for i := range steps {
+		all, some := steps[i].Of(v.work.Has)
+		f.left = f.left || some && !all && f.stays(i)
 	}
 	f.now = f.versions[len(steps)]
 	f.to = f.now
 	return f
 }
 
-// stays reports whether the path was not brought back to before the i-th step, or there again.
+// stays reports whether the path was not brought back to before the i-th step, or there again. What is to go brought nothing
+// back: without it, the step is in the path again.
 func (f *fileRevert) stays(i int) bool {
 	stays := true
 	for j := i + 1; j < len(f.steps); j++ {
+		if f.own[j+1] {
+			continue
+		}
 		alike := func(e *manifest.Entry) bool { return manifest.SameEntries(e, f.versions[j+1]) }
 		k := slices.IndexFunc(f.versions[:j+1], alike)
 		if s := &f.steps[j]; s.Back != 0 {
