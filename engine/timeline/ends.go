@@ -91,6 +91,7 @@ type dueEnd struct {
 	of   *turn
 	key  sessionKey
 	next *project.Listed // that checkpoint; nil for now
+	late bool            // its session ended: the turn may have stopped long before that
 }
 
 // endingsOf looks for the ends of turns among the lines that a checkpoint brought.
@@ -130,8 +131,9 @@ func (t *Timeline) endings(windows []manifest.Window, next *project.Listed, at m
 		case !ending(w), next != nil && next.Kind == manifest.SessionEnd && w.Edge == manifest.WindowEnd && next.Session == w.Session:
 		default:
 			if of := t.turnOf(w.Agent, w.Session); !of.stopped && !of.busy && !writtenBefore(at, w.Time) {
-				of.stopped = true
-				t.due = append(t.due, dueEnd{of, sessionKey{w.Agent, w.Session}, next})
+				late := w.Edge == manifest.WindowEnd
+				of.stopped = !late
+				t.due = append(t.due, dueEnd{of, sessionKey{w.Agent, w.Session}, next, late})
 			}
 		}
 	}
@@ -153,11 +155,21 @@ func writtenBefore(at map[string]time.Time, end time.Time) bool {
 // settle ends the turns that are due with the state in front of the checkpoint taken in before, and reports whether
 // the row of one of them, the one that ended last, tells what came after that state.
 func (t *Timeline) settle(db *manifest.DB, state *State) (told bool, err error) {
-	due := t.due
-	t.due = nil
-	for _, d := range due {
-		d.of.end, d.of.then = state, nil
+	var due []dueEnd
+	for _, d := range t.due {
+		if d.late {
+			if d.of.stopped {
+				continue
+			} else if stopped, err := stoppedBefore(db, d.key, state.Seq); err != nil {
+				return false, err
+			} else if stopped {
+				continue
+			}
+		}
+		d.of.end, d.of.then, d.of.stopped = state, nil, true
+		due = append(due, d)
 	}
+	t.due = nil
 	for _, d := range due {
 		n := d.next
 		if n == nil || n.Parent != state.ID || t.last.tellsBefore() {
@@ -177,6 +189,29 @@ func (t *Timeline) settle(db *manifest.DB, state *State) (told bool, err error) 
 		}
 		d.of.then = &Row{Kind: Stop, Side: After, Time: n.Time, From: state, To: stateOf(&n.Checkpoint), counts: &n.Counts}
 		return true, nil
+	}
+	return false, nil
+}
+
+// stopFar is how many checkpoints are looked through for the stop of a session that has ended.
+const stopFar = 512
+
+// stoppedBefore reports whether the last that a session did, up to a place in the log, was to stop: what came until it ended is
+// not its turn's.
+func stoppedBefore(db *manifest.DB, of sessionKey, seq uint64) (bool, error) {
+	for c, err := range db.Checkpoints(manifest.Query{Before: seq + 1, All: true, Limit: stopFar}) {
+		if err != nil {
+			return false, err
+		}
+		if c.Agent == of.agent && c.Session == of.id && c.Subagent == "" && c.Kind != manifest.SessionEnd && c.Kind != manifest.Safety {
+			return c.Kind == manifest.Stop, nil
+		}
+		windows, _ := manifest.ParseWindows(c.Windows) // what is damaged is not known
+		for _, w := range slices.Backward(windows) {
+			if w.Agent == of.agent && w.Session == of.id && w.Subagent == "" && w.Edge != manifest.WindowEnd && (w.Class != manifest.WindowNone || w.Edge != manifest.WindowOpen && w.Edge != manifest.WindowClose) {
+				return w.Edge == manifest.WindowStop, nil
+			}
+		}
 	}
 	return false, nil
 }
