@@ -19,6 +19,10 @@ type keptError struct {
 	kept, marked int
 	chosen       bool              // by the person, each of them
 	failed       *app.PartialError // what could not be restored; nil: nothing
+	shared       []string          // paths that stay since others could have changed them, or did so last
+	forgotten    []string          // paths that stay since their history was forgotten
+	nothing      bool              // was reverted
+	dry          bool              // it is what would be
 }
 
 func (e *keptError) Error() string {
@@ -37,11 +41,23 @@ func (e *keptError) Error() string {
 	if e.failed != nil {
 		parts = append(parts, e.failed.Error())
 	}
-	return strings.Join(parts, "; ")
+	stay := func(paths []string, noun, why string) {
+		if n := len(paths); n > 0 {
+			count := app.Plural(n, noun+app.Did(e.dry, " stays", " would stay"), noun+"s"+app.Did(e.dry, " stay", " would stay"))
+			parts = append(parts, fmt.Sprintf("%s, since %s: %s", count, why, pathsText(paths)))
+		}
+	}
+	stay(e.shared, "path", "others changed "+app.ItOrThem(len(e.shared))+", or could have")
+	stay(e.forgotten, "file", app.ByCount(len(e.forgotten), "its", "their")+" history was forgotten")
+	text := strings.Join(parts, "; ")
+	if e.nothing {
+		text = app.Did(e.dry, "nothing was reverted", "nothing would be reverted") + ": " + text
+	}
+	return text
 }
 
 func (e *keptError) Explain(f *app.Failure) {
-	*f = app.Failure{Code: app.ExitPartial, Note: e.chosen && e.failed == nil}
+	*f = app.Failure{Code: app.ExitPartial, Note: e.failed == nil && !e.nothing && (e.chosen || e.kept+e.marked == 0)}
 	if e.failed != nil {
 		e.failed.Explain(f)
 	}
@@ -87,8 +103,14 @@ func ReportReverted(c *app.Call, r *revert.Reverted, flags *RevertFlags, told, c
 	if bad := problem.FailedOf(r.Skip); len(bad) > 0 {
 		failed = &app.PartialError{Verb: "reverted", Paths: bad}
 	}
-	if len(r.Kept) > 0 {
-		e := &keptError{failed: failed, chosen: true}
+	e := &keptError{failed: failed, chosen: true, forgotten: r.Forgotten, dry: r.DryRun}
+	for _, s := range r.Shared {
+		if !s.Goes {
+			e.shared = append(e.shared, s.Path)
+		}
+	}
+	if len(r.Kept)+len(e.shared)+len(e.forgotten) > 0 {
+		e.nothing = len(e.shared)+len(e.forgotten) > 0 && len(r.Create)+len(r.Replace)+len(r.Delete)+len(r.Mode) == 0
 		for _, k := range r.Kept {
 			asked := chosen || flags.Conflicts == string(work.KeepBlock) || flags.Conflicts == string(work.KeepFile) || k.Marked && flags.Conflicts == string(work.MarkConflict)
 			e.chosen = e.chosen && asked
@@ -127,7 +149,7 @@ func PrintReverted(c *app.Call, r *revert.Reverted, flags *RevertFlags, open boo
 	for _, fact := range RevertFacts(c, r, open) {
 		o.Summary("%s", fact)
 	}
-	if slices.ContainsFunc(r.Shared, func(s revert.SharedPath) bool { return !s.Goes }) {
+	if slices.ContainsFunc(r.Shared, func(s revert.SharedPath) bool { return !s.Goes && !s.Last }) {
 		o.Hint("--include-shared takes those back, too")
 	}
 	if r.DryRun || o.Verbose {

@@ -81,6 +81,9 @@ func RevertFacts(c *app.Call, r *revert.Reverted, open bool) (facts []string) {
 		case s.Outside:
 			who = "you"
 		}
+		if s.Last {
+			return fmt.Sprintf("%s: %s, since you, or something outside this project's sessions, changed it last", verb, app.EscapePath(s.Path))
+		}
 		if s.Goes {
 			verb, why = did("Also reverted", "Would also revert"), "although"
 		}

@@ -1,6 +1,7 @@
 package attribution
 
 import (
+	"path"
 	"slices"
 	"sort"
 	"strings"
@@ -33,6 +34,7 @@ type interval struct {
 	made     bool      // it is a directory that was not there: at is when something in it came or went last
 	// begins is the call, or the turn, that the second look is in front of: what is in the interval is not its.
 	begins *Work
+	found  *point // the second look, where it was one at the whole tree
 }
 
 // candidate is work that could have made a step.
@@ -105,10 +107,37 @@ func (a *Attribution) owner(s interval) Owner {
 		known = true
 		all = slices.DeleteFunc(all, func(c candidate) bool { return c.Start.After(first.End) })
 	}
-	if bound = bound && !slices.ContainsFunc(all, func(c candidate) bool { return c.holds }); bound {
+	held := slices.ContainsFunc(all, func(c candidate) bool { return c.holds })
+	bound = bound || known && !held && slices.ContainsFunc(all, func(c candidate) bool { return c.names }) && a.filledSince(&s)
+	if bound = bound && !held; bound {
 		known = false
 	}
 	return decide(all, known, bound)
+}
+
+// filledSince reports whether a deletion's time may be that of something which came into the directory later, and is there: the
+// deletion was earlier, at any time.
+func (a *Attribution) filledSince(s *interval) bool {
+	if !s.deleted || s.found == nil {
+		return false
+	}
+	load := a.loaderOf(s.found)
+	for id, dir := s.found.root, ""; !id.IsZero(); {
+		there, err := load(id)
+		if err != nil {
+			return false // what is damaged tells nothing
+		}
+		name, _, deeper := strings.Cut(strings.TrimPrefix(s.path[len(dir):], "/"), "/")
+		if e, ok := there.Lookup(name); ok && deeper && e.Kind == manifest.Subdir {
+			id, dir = e.ID, path.Join(dir, name)
+			continue
+		}
+		return slices.ContainsFunc(there.Entries, func(e manifest.Entry) bool {
+			at := s.found.at[path.Join(dir, e.Name)]
+			return !at.IsZero() && !at.Before(s.at.Add(-early))
+		})
+	}
+	return false
 }
 
 // nestedStore is the project of its own that a path is in; nil for none. Its sessions have their windows there: here, the time alone
@@ -308,7 +337,7 @@ func (a *Attribution) madeBy(path string, from, to *point, old, new *manifest.En
 		lo = s.lo
 	}
 	s.at = to.changed(path, lo)
-	s.begins = beginsAt(to)
+	s.begins, s.found = beginsAt(to), to
 	if o, ok := a.linked(&s, new); ok {
 		return o
 	}

@@ -81,9 +81,9 @@ func (v *reverting) tell() {
 	}
 }
 
-// nowhere reports whether the path is not there, before or after the revert: nothing stays of it.
+// nowhere reports whether the work removed the path, and it does not come back: nothing of it stays.
 func (f *fileRevert) nowhere() bool {
-	return f.now == nil && f.to == nil && f.shared.Path == f.path && !f.shared.Goes
+	return f.own[len(f.own)-1] && f.now == nil && f.to == nil && f.shared.Path == f.path
 }
 
 // choices says for the log what was chosen, and of which paths.

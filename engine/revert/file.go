@@ -58,7 +58,7 @@ func (v *reverting) historyOf(path string, steps []attribution.Step) *fileRevert
 		s := &steps[i]
 		f.versions = append(f.versions, s.To.Entry)
 		all, some := s.Of(v.work.Has)
-		f.own[i+1] = all || some && v.o.IncludeShared
+		f.own[i+1] = all || some && v.o.IncludeShared && !writtenLast(s)
 		if some && !all {
 			f.share(s, v)
 		}
@@ -75,6 +75,12 @@ func (v *reverting) historyOf(path string, steps []attribution.Step) *fileRevert
 	f.now = f.versions[len(steps)]
 	f.to = f.now
 	return f
+}
+
+// writtenLast reports whether what a step left is certainly somebody's who is no agent, although an agent may have written to the
+// path before that.
+func writtenLast(s *attribution.Step) bool {
+	return s.By == nil && s.Class == attribution.Shared && manifest.HasContent(s.To.Entry)
 }
 
 // stays reports whether the path was not brought back to before the i-th step, or there again. What is to go brought nothing
@@ -109,6 +115,9 @@ func (f *fileRevert) stepTo(version int) *attribution.Step {
 func (f *fileRevert) share(s *attribution.Step, v *reverting) {
 	if f.shared == nil {
 		f.shared = &SharedPath{Path: f.path, Goes: v.o.IncludeShared}
+	}
+	if writtenLast(s) {
+		f.shared.Last, f.shared.Goes = s == &f.steps[len(f.steps)-1], false
 	}
 	f.shared.Outside = f.shared.Outside || s.AlsoOutside
 	for _, w := range worksOf(s) {

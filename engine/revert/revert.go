@@ -87,6 +87,7 @@ type SharedPath struct {
 	Path    string
 	Also    []attribution.Work // who else could have
 	Outside bool               // the person could have, too
+	Last    bool               // what is there was written last when no call ran: it stays also with IncludeShared
 	Goes    bool               // with IncludeShared
 }
 
