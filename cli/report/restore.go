@@ -104,10 +104,11 @@ func warnLate(o *app.Output, done *restore.Restored) {
 	if o.Quiet || len(done.Late) == 0 || done.Safety == nil {
 		return
 	}
+	id := done.Safety.ID.String()[:app.ShortID]
 	app.WarnEach(o, done.Late, "", func(path string) string {
-		return fmt.Sprintf("%s was written to while this ran: checkpoint %s has what was written", app.Escape(path), done.Safety.ID)
+		return fmt.Sprintf("%s was written to while this ran: checkpoint %s has what was written", app.Escape(path), id)
 	})
-	o.Hint("rewind restore %s -- %s brings that back", done.Safety.ID, app.ShellQuote(done.Late[0]))
+	o.Hint("rewind restore %s -- %s brings that back", id, app.ShellQuote(done.Late[0]))
 }
 
 // warnTorn names files that were being written when the checkpoint was taken.

@@ -2,7 +2,9 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/engine/attempts"
@@ -138,7 +140,11 @@ func (r *RevertFlags) Check(c *app.Call) error {
 	case r.Tool != "" && r.Subagent != "":
 		return app.Usagef("--tool names one call: --subagent does not go with it")
 	case len(c.Args) == 1 && !prompt && c.Session != "":
-		return app.Usagef("a checkpoint cannot be combined with --session")
+		msg, hint := "a checkpoint cannot be combined with --session", "rewind revert "+app.ShellQuote(c.Args[0])+" takes back the turn of that checkpoint"
+		if n, err := strconv.Atoi(c.Args[0]); err == nil && n > 0 {
+			hint += fmt.Sprintf("; the session's turn is rewind revert prompt~%d --session %s", n, app.ShellQuote(c.Session))
+		}
+		return &app.UsageError{Msg: msg, Hint: hint}
 	case r.Conflicts != "" && !slices.Contains(work.ConflictChoices(), work.ConflictChoice(r.Conflicts)):
 		return app.Usagef("--conflicts must be refuse, keep, keep-file, undo or markers, not %s", app.Quote(r.Conflicts))
 	}

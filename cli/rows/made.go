@@ -153,6 +153,8 @@ func RunWho(r inspect.BlameRun) string {
 		return "history forgotten"
 	case s == nil:
 		return ""
+	case s.By == nil && len(s.Also) > 0:
+		return "you?"
 	case s.By == nil:
 		return "you"
 	case s.By.Operation != 0:

@@ -21,7 +21,7 @@ func (p *Project) FreeName(ctx context.Context, name string) error {
 func NameFree(db *manifest.DB, name string, self manifest.CheckpointID) error {
 	c, ok, err := db.ByName(name)
 	if err == nil && ok && c.ID != self {
-		return &NameTakenError{Name: name, Checkpoint: c.ID.String()}
+		return &NameTakenError{Name: name, Checkpoint: c.ID.String()[:8]}
 	}
 	return err
 }

@@ -101,7 +101,7 @@ func runRun(ctx context.Context, c *app.Call, words []string, name string, yes b
 	if err != nil {
 		return err
 	}
-	c.Out.Note("saved %s", saved.Checkpoint.ID)
+	c.Out.Note("saved %s", saved.Checkpoint.ID.String()[:app.ShortID])
 	report.WarnTooLarge(c, saved.TooLarge)
 	if bad := problem.FailedOf(saved.Partial); len(bad) > 0 {
 		for _, b := range app.FirstN(bad, app.MaxNamed) {
