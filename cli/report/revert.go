@@ -57,7 +57,7 @@ func (e *keptError) Error() string {
 }
 
 func (e *keptError) Explain(f *app.Failure) {
-	*f = app.Failure{Code: app.ExitPartial, Note: e.failed == nil && !e.nothing && (e.chosen || e.kept+e.marked == 0)}
+	*f = app.Failure{Code: app.ExitPartial, Note: e.failed == nil && (!e.nothing || e.dry) && (e.chosen || e.kept+e.marked == 0)}
 	if e.failed != nil {
 		e.failed.Explain(f)
 	}
