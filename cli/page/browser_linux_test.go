@@ -10,43 +10,6 @@ import (
 	"time"
 )
 
-// The page alone is enough to find the prompt that broke something, to see what it did, to go back before it,
-// and to take that back.
-func TestPageFindsAndGoesBack(t *testing.T) {
-	l := newPageLab(t)
-	l.press("/")
-	l.ok(l.Type("faster"))
-	l.until(`document.querySelectorAll(".row").length === 1`)
-	l.press("ArrowDown")
-	l.until(`document.activeElement === document.querySelector(".timeline")`) // else nobody is told which row it is
-	l.click(".row", "make Add faster")
-	l.until(`document.querySelector(".right .patch .in")?.textContent.includes("a - b")`)
-	l.until(`document.querySelector(".talk").textContent.includes("add a test") && !document.querySelector(".talk img")`)
-	l.picture("timeline")
-	l.click(".right button", "Restore…")
-	l.until(`document.querySelector("dialog[open]")?.textContent.includes("README.md")`)
-	l.click("dialog label", "Files")
-	l.picture("plan")
-	l.ok(l.Eval(`document.querySelector('dialog input[value=code]').click()`, nil))
-	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Restore 2 paths" && document.querySelectorAll("dialog .lines .patch").length === 2`) // lines asked for later would be gone
-	l.click("dialog .go", "Restore")
-	l.until(`document.querySelector(".done")`)
-	if got := l.read("calc.go"); !strings.Contains(got, "a + b") {
-		t.Errorf("not restored: %s", got)
-	}
-	if got := l.read("README.md"); !strings.Contains(got, "no such file") {
-		t.Errorf("README.md is there: %s", got)
-	}
-	l.click("header button", "Undo…")
-	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Undo 2 paths" && document.querySelectorAll("dialog .lines .patch").length === 2`) // lines asked for later would be gone
-	l.click("dialog .go", "Undo")
-	l.until(`[...document.querySelectorAll(".done")].some((e) => e.textContent.includes("Undone"))`)
-	if got := l.read("calc.go"); !strings.Contains(got, "a - b") {
-		t.Errorf("not undone: %s", got)
-	}
-	l.clean()
-}
-
 // The story of the README: a test broke. Its line is searched for, which leads to the prompt that wrote it; what
 // that did is seen, it alone is taken back, what came after it stays, and that is undone. The README's two
 // pictures are made here: docs/CONTRIBUTING.md says how.
@@ -233,22 +196,7 @@ func TestPageProjects(t *testing.T) {
 // A restore that would take another session's work says whose, and leads to what keeps it.
 func TestPageOthersWork(t *testing.T) {
 	l := newPageLab(t)
-	const other = "5ba1c0de-0000-4000-8000-000000000002"
-	transcript := filepath.Join(filepath.Dir(l.transcript()), other+".jsonl")
-	event := func(name string, more map[string]any) {
-		e := map[string]any{"hook_event_name": name, "session_id": other, "transcript_path": transcript, "prompt_id": "other-1"}
-		for k, v := range more {
-			e[k] = v
-		}
-		l.hook(e)
-	}
-	input := map[string]any{"tool_name": "Write", "tool_use_id": "toolu_other", "tool_input": map[string]any{"file_path": filepath.Join(l.root, "other.go"), "content": "package calc\n"}}
-	event("SessionStart", map[string]any{"source": "startup"})
-	event("UserPromptSubmit", map[string]any{"prompt": "a file <b>beside</b>"})
-	event("PreToolUse", input)
-	l.write("other.go", "package calc\n")
-	event("PostToolUse", input)
-	event("Stop", nil)
+	l.other().play(pageTurn{"a file <b>beside</b>", "other.go", "package calc\n", "Done."})
 	l.until(`document.querySelector(".left").textContent.includes("beside")`)
 	l.click(".row", "make Add faster")
 	l.until(`document.querySelector(".right[aria-busy=false] h2")?.textContent.includes("make Add faster")`)
@@ -259,7 +207,7 @@ func TestPageOthersWork(t *testing.T) {
 		t.Errorf("two sessions have the colours %q, and %q in the graph", tones, lanes)
 	}
 	l.click(".row.chosen .plans span", "Restore…") // at the row itself
-	l.until(`/1 path of another session, claude 5ba1c0de:.*a file <b>beside<.b>": other.go/s.test(document.querySelector("dialog[open] .others")?.textContent)`)
+	l.until(`/1 path of another session, claude 0dd5e551:.*a file <b>beside<.b>": other.go/s.test(document.querySelector("dialog[open] .others")?.textContent)`)
 	l.picture("others")
 	l.click("dialog .others button", "Keep it: revert only this session's last 2 turns…")
 	l.until(`document.querySelector("dialog[open] .go:not([disabled])")?.textContent === "Revert 2 paths" && !document.querySelector("dialog .others")`)
@@ -281,7 +229,7 @@ func TestPageOthersWork(t *testing.T) {
 	l.press("r")
 	l.until(`document.querySelectorAll("dialog[open] .others button").length === 2`)
 	l.picture("others-unclear")
-	l.click("dialog .others button", "Revert only claude 5ba1c0de: its last turn…")
+	l.click("dialog .others button", "Revert only claude 0dd5e551: its last turn…")
 	l.until(`document.querySelector("dialog[open] .go:not([disabled])")?.textContent === "Revert 1 path"`)
 	l.clean()
 }

@@ -1,11 +1,7 @@
 package page
 
 import (
-	"errors"
-	"fmt"
 	"image/color"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -24,49 +20,15 @@ func TestFirefoxPage(t *testing.T) {
 	l.play(pageTurn{"add a test", "calc_test.go", "package calc\n", "Done."},
 		pageTurn{"make Add faster", "calc.go", "package calc\n\nfunc Add(a, b int) int { return a - b }\n", "Done."},
 		pageTurn{"make the logo green", "logo.png", drawn(t, color.RGBA{0, 128, 0, 255}, 60), "Done <img src=x onerror=alert(1)>."})
-	profile, err := os.MkdirTemp("", "rewind-firefox-") // firefox, which ends after the test, removes it
-	l.ok(err)
-	f, err := browser.StartFirefox(profile)
-	if err != nil {
-		l.ok(os.RemoveAll(profile))
-	}
-	if errors.Is(err, browser.ErrNoFirefox) && os.Getenv("REWIND_FIREFOX") != "required" {
-		t.Skip("NOT TESTED HERE: ", err)
-	}
-	l.ok(err)
-	defer func() { l.ok(f.Close()) }()
-	until := func(expression string) {
-		t.Helper()
-		if err := f.Until(expression); err != nil {
-			logged, _ := f.Logged("127.0.0.1")
-			var text string
-			_ = f.Eval("document.body.innerText", &text)
-			t.Fatalf("%v %q\n%s", err, logged, text)
-		}
-	}
-	click := func(selector, text string) {
-		t.Helper()
-		find := fmt.Sprintf(`[...document.querySelectorAll(%q)].find((e) => e.textContent.includes(%q))`, selector, text)
-		until(find)
-		l.ok(f.Eval("void "+find+".click()", nil))
-	}
-	keep := func(name string) {
-		t.Helper()
-		if dir := os.Getenv("REWIND_PICTURES"); dir != "" {
-			data, err := f.Picture()
-			l.ok(err)
-			l.ok(os.WriteFile(filepath.Join(dir, "firefox-"+name+".png"), data, 0o644))
-		}
-	}
-	press := func(keys string) { t.Helper(); l.ok(f.Type(keys)) }
 	l.serve()
-	l.ok(f.Go(l.url))
-
+	l.lookInFirefox()
+	f, until, click := l.fox, l.until, l.click
+	press := func(keys string) { t.Helper(); l.ok(f.Type(keys)) }
 	until(`document.querySelectorAll(".row").length === 6 && document.querySelector(".legend") && document.querySelector(".live.on")`)
 	until(`document.querySelector(".row.chosen")?.textContent.includes("make the logo green") && !location.hash`)
 	until(`[...document.querySelectorAll(".pictures figcaption")].map((e) => e.textContent).join() === "before 40 × 40,after 60 × 60"`)
 	until(`document.querySelector(".talk .here") && document.querySelector(".talk").textContent.includes("<img") && !document.querySelector(".talk img")`)
-	keep("pictures")
+	l.picture("firefox-pictures")
 	l.ok(f.Eval(`void document.querySelector(".timeline").focus()`, nil))
 	press("j")
 	until(`document.querySelector(".row.chosen")?.textContent.includes("make Add faster") && document.querySelector(".right .patch .in [class^=c-]")`)
@@ -74,7 +36,7 @@ func TestFirefoxPage(t *testing.T) {
 	l.ok(f.Eval(`void (window.wide = document.querySelector(".left").clientWidth, document.querySelector(".split").focus())`, nil))
 	press(browser.FoxRight + browser.FoxRight + browser.FoxRight)
 	until(`document.querySelector(".left").clientWidth > window.wide + 60`)
-	keep("timeline")
+	l.picture("firefox-timeline")
 	l.ok(f.Go(l.url[:strings.Index(l.url, "#")])) // another load: the token is kept
 	until(`document.querySelectorAll(".row").length === 6 && document.querySelector(".live.on")`)
 
@@ -91,7 +53,7 @@ func TestFirefoxPage(t *testing.T) {
 	until(`document.activeElement.matches(".timeline")`) // and not in the line that the search led to
 	press("v")
 	until(`document.querySelector("dialog[open] .go:not([disabled])")?.textContent === "Revert 1 path"`)
-	keep("plan")
+	l.picture("firefox-plan")
 	click("dialog .go", "Revert")
 	until(`document.querySelector(".done") && !document.querySelector("dialog")`)
 	if got := l.read("calc.go"); !strings.Contains(got, "a + b") {
@@ -107,16 +69,12 @@ func TestFirefoxPage(t *testing.T) {
 	for _, place := range []string{"timeline", "operations", "film", "health"} {
 		click("nav a", place)
 		until(`!document.querySelector(".place .wait") && (document.querySelector(".place h2") || document.querySelector(".row"))`)
-		keep(place + "-500")
+		l.picture("firefox-" + place + "-500")
 		var beyond []string
 		l.ok(f.Eval(beyondEdge, &beyond))
 		if len(beyond) > 0 {
 			t.Errorf("%s: beyond the edge: %q", place, beyond)
 		}
 	}
-	logged, err := f.Logged("127.0.0.1")
-	l.ok(err)
-	if len(logged) > 0 {
-		t.Errorf("the page reported %q", logged)
-	}
+	l.clean()
 }

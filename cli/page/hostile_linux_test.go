@@ -39,7 +39,7 @@ func (l *pageLab) harmless(where string) {
 }
 
 func (l *pageLab) transcript() string {
-	return filepath.Join(l.env.Home, ".claude", "projects", "p", pageSession+".jsonl")
+	return filepath.Join(l.env.Home, ".claude", "projects", "p", l.session+".jsonl")
 }
 
 // say appends raw lines to the conversation.

@@ -22,13 +22,15 @@ import (
 // pageLab is a project that an agent has worked in, the page of it, and a browser that looks.
 type pageLab struct {
 	*browser.Browser
+	fox  *browser.Firefox // that looks instead
 	t    *testing.T
 	root string
 	env  account.Env
 	url  string
 
-	turns int    // that were played
-	last  string // event of the transcript
+	session string
+	turns   int    // that were played
+	last    string // event of the transcript
 }
 
 const pageSession = "5ba1c0de-0000-4000-8000-000000000001"
@@ -66,7 +68,7 @@ func newTurnsLab(t *testing.T) *pageLab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &pageLab{t: t, root: filepath.Join(base, "proj")}
+	l := &pageLab{t: t, root: filepath.Join(base, "proj"), session: pageSession}
 	for _, dir := range []string{l.root, filepath.Join(base, "home", ".rewind")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -88,6 +90,17 @@ func newTurnsLab(t *testing.T) *pageLab {
 	return l
 }
 
+const otherSession = "0dd5e551-0000-4000-8000-000000000002"
+
+// other is the same project for the agent of another session.
+func (l *pageLab) other() *pageLab {
+	l.t.Helper()
+	o := *l
+	o.session, o.last, o.turns = otherSession, "", 100
+	o.hook(map[string]any{"hook_event_name": "SessionStart", "source": "startup", "transcript_path": o.transcript()})
+	return &o
+}
+
 // play lets the session's agent do turns. One without a file changes none.
 func (l *pageLab) play(turns ...pageTurn) {
 	l.t.Helper()
@@ -100,7 +113,7 @@ func (l *pageLab) play(turns ...pageTurn) {
 			if last != "" {
 				parent = last
 			}
-			line, err := json.Marshal(map[string]any{"parentUuid": parent, "isSidechain": false, "type": role, "uuid": id, "sessionId": pageSession, "version": "2.1.329",
+			line, err := json.Marshal(map[string]any{"parentUuid": parent, "isSidechain": false, "type": role, "uuid": id, "sessionId": l.session, "version": "2.1.329",
 				"promptId": fmt.Sprint("prompt-", n), "cwd": l.root, "timestamp": time.Now().UTC().Format(time.RFC3339Nano), "message": json.RawMessage(content)})
 			if err != nil {
 				t.Fatal(err)
@@ -170,17 +183,18 @@ var sharedBrowser = sync.OnceValues(func() (*browser.Browser, error) {
 
 func (l *pageLab) ok(err error) {
 	l.t.Helper()
-	switch {
-	case err != nil && l.Browser == nil:
-		l.t.Fatal(err)
-	case err != nil:
+	if err != nil {
 		l.t.Fatal(err, l.Logged())
 	}
 }
 
 func (l *pageLab) write(name, text string) {
 	l.t.Helper()
-	if err := os.WriteFile(filepath.Join(l.root, name), []byte(text), 0o644); err != nil {
+	err := os.MkdirAll(filepath.Dir(filepath.Join(l.root, name)), 0o755)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(l.root, name), []byte(text), 0o644)
+	}
+	if err != nil {
 		l.t.Fatal(err)
 	}
 }
@@ -206,7 +220,7 @@ func (l *pageLab) hook(event map[string]any) {
 	l.t.Helper()
 	event["cwd"] = l.root
 	if event["session_id"] == nil {
-		event["session_id"] = pageSession
+		event["session_id"] = l.session
 	}
 	data, err := json.Marshal(event)
 	if err != nil {
@@ -284,7 +298,7 @@ func (l *pageLab) click(selector, text string) {
 // picture keeps what the page looks like in the directory that REWIND_PICTURES names.
 func (l *pageLab) picture(name string) {
 	dir := os.Getenv("REWIND_PICTURES")
-	if dir == "" || l.Browser == nil {
+	if dir == "" {
 		return
 	}
 	data, err := l.Picture()
@@ -301,6 +315,9 @@ func (l *pageLab) clean() {
 	l.t.Helper()
 	if logged := l.Logged(); len(logged) > 0 {
 		l.t.Errorf("the page reported %q", logged)
+	}
+	if l.fox != nil {
+		return
 	}
 	host := l.url[:strings.Index(l.url, "/p/")]
 	for _, url := range l.Asked() {

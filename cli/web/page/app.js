@@ -301,6 +301,9 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
     go({ page: "" });
   };
   const known = useMemo(() => new Set(rows.map((r) => r.id)), [rows]);
+  useEffect(() => { // the end of an attempt may be a row that adds nothing
+    if (place.page === "compare" && data && !data.more && [place.a, place.b].some((id) => id && !known.has(id))) setFolded(true);
+  }, [place, known]);
   const isCheckpoint = row && row.id !== "@" && row.id[0] !== "#";
   const pin = async () => {
     try {

@@ -15,8 +15,8 @@ export function Compare({ project, data, filter, a, b, news, set, onHistory, set
   const shown = useMemo(() => filtered(rows, filter, "all", null).filter((i) => possible(rows[i])), [rows, filter]);
   // Where nothing was chosen: what was saved last, and now.
   const first = rows.find((r) => r.id !== "@" && r.id[0] !== "#");
-  a = at.has(a) ? a : first && first.id;
-  b = at.has(b) ? b : "@";
+  a = a || (first && first.id);
+  b = b || "@";
   const ids = { a, b };
   const pick = (n) => {
     const id = rows[n].id;
@@ -62,9 +62,9 @@ export function Compare({ project, data, filter, a, b, news, set, onHistory, set
   const card = (name, label) => {
     const r = rows[at.get(ids[name])];
     return html`<label class=${"end-card" + (end === name ? " on" : "")}><input type="radio" name="end" checked=${end === name} onChange=${() => setEnd(name)} /> <span class="badge">${label}</span>
-      <span class="end-text">${r ? html`<${Text} of=${title(r)} most=${100} />` : "nothing"}<span class="note">${r && r.id !== "@" ? when(r.ms) : "the files as they are"}</span></span></label>`;
+      <span class="end-text">${r ? html`<${Text} of=${title(r)} most=${100} />` : ids[name] ? "…" : "nothing"}<span class="note">${r && r.id !== "@" ? when(r.ms) : ids[name] === "@" ? "the files as they are" : ""}</span></span></label>`;
   };
-  const older = at.get(a) >= at.get(b) ? a : b; // rows are newest first
+  const older = (at.get(a) ?? Infinity) >= (at.get(b) ?? Infinity) ? a : b; // rows are newest first
   return html`<div class="compare">
     <section class="left" aria-label="Which moments">
       <h2 class="hidden">Compare</h2>

@@ -27,6 +27,7 @@ export function Plan({ project, action, close, done, left, change }) {
   const [conflicts, setConflicts] = useState("keep");
   const [picked, setPicked] = useState(null); // some of the paths; null: all
   const [hunks, setHunks] = useState(null); // some of one file, as their texts; null: all of it
+  const [parts, setParts] = useState(""); // of one file: one hunk or several, which are shown instead of its lines; "" until it is known
   const [all, setAll] = useState([]); // files of the plan of all paths, and what has come to it since
   const [failed, setFailed] = useState(null); // what was to be done was not, or nobody knows: stays said beside the plan that is made anew
   const [again, setAgain] = useState(0);
@@ -103,6 +104,7 @@ export function Plan({ project, action, close, done, left, change }) {
   const list = choosing ? all : plan ? plan.files : [];
   // What differs between the target and now is what a restore changes; of a turn, what it did.
   const lines = plan && plan.target ? { id: plan.target, other: "@" } : action.verb === "revert" && action.id ? { id: action.id } : null;
+  const hunked = action.verb === "restore" && (action.paths || []).length === 1 && all.length === 1 && all[0].action === "replace";
   const groups = ["delete", "replace", "mode", "create"].map((a) => [a, list.filter((f) => f.action === a)]).filter(([, l]) => l.length);
   const counts = ["replace", "mode", "create", "delete"].map((a) => [a, plan ? paths(plan.files.filter((f) => f.action === a)) : 0]).filter(([, n]) => n);
   return html`<dialog class="plan sheet" ref=${box} aria-labelledby="plan-title" onClose=${close}>
@@ -123,9 +125,9 @@ export function Plan({ project, action, close, done, left, change }) {
       ${(plan.alone || []).map((o) => html`<p><button disabled=${busy} onClick=${() => change(o.action)}>Revert only <${Text} of=${o.who} />: its last ${o.action.turns === 1 ? "turn" : o.action.turns + " turns"}…</button></p>`)}</div>`}
     ${plan && html`<ul class="facts">${plan.facts.filter((f) => !(counts.length && f.startsWith("Files: "))).map((f) => html`<li><${Text} of=${f} /></li>`)}</ul>`}
     ${groups.map(([a, of]) => html`<details open=${of.length <= 12}><summary>${words[a]} ${paths(of) || ""}${paths(of) < of.length && html` <span class="note">${paths(of) > 0 && "with "}${directories(of)}</span>`}</summary><ul class=${choosing ? "paths choose" : "paths"}>${of.slice(0, MOST).map((f) => html`<li class=${"act-" + a} key=${raw(f)}>
-      ${choosing ? html`<label><input type="checkbox" disabled=${busy} checked=${ticked(raw(f))} onChange=${() => toggle(raw(f))} /> <span class="path"><${Path} of=${f} /></span></label>` : html`<span class="path"><${Path} of=${f} /></span>`}${lines && html`<${Lines} project=${project} f=${f} of=${lines} plan=${plan && plan.id} begin=${list.length <= FEW} />`}</li>`)}</ul>
+      ${choosing ? html`<label><input type="checkbox" disabled=${busy} checked=${ticked(raw(f))} onChange=${() => toggle(raw(f))} /> <span class="path"><${Path} of=${f} /></span></label>` : html`<span class="path"><${Path} of=${f} /></span>`}${lines && !(hunked && parts !== "one") && html`<${Lines} project=${project} f=${f} of=${lines} plan=${plan && plan.id} begin=${list.length <= FEW} />`}</li>`)}</ul>
       ${of.length > MOST && html`<p class="note">…and ${(of.length - MOST).toLocaleString()} more.</p>`}</details>`)}
-    ${action.verb === "restore" && (action.paths || []).length === 1 && all.length === 1 && all[0].action === "replace" && html`<${Hunks} project=${project} id=${action.id} path=${action.paths[0]} chosen=${hunks} choose=${(texts) => (setFailed(null), setHunks(texts))} busy=${busy} />`}
+    ${hunked && html`<${Hunks} project=${project} id=${action.id} path=${action.paths[0]} found=${setParts} chosen=${hunks} choose=${(texts) => (setFailed(null), setHunks(texts))} busy=${busy} />`}
     ${plan && plan.notes.map((n, i) => html`<p class=${i ? "note" : "good"}><${Text} of=${n} /></p>`)}
     ${!plan && !error && !failed && html`<p class="wait">${picked && !picked.size ? "No path is chosen." : hunks && !hunks.length ? "No hunk is chosen." : "…"}</p>`}
     ${busy && long && html`<p class="wait" role="status">It is being done; who leaves is told how it ended.</p>`}
@@ -151,11 +153,11 @@ function Lines({ project, f, of, plan, begin }) {
 }
 
 // Hunks are the parts of a file that a restore would change, where there are several; chosen are the texts of some, null for all.
-function Hunks({ project, id, path, chosen, choose, busy }) {
+function Hunks({ project, id, path, found, chosen, choose, busy }) {
   const [all, setAll] = useState([]);
   useEffect(() => {
     const stop = new AbortController();
-    get(`p/${project}/hunks`, { id, path }, stop.signal).then((v) => setAll(v.hunks), () => {}); // all of it can be restored all the same
+    get(`p/${project}/hunks`, { id, path }, stop.signal).then((v) => (setAll(v.hunks), found(v.hunks.length < 2 ? "one" : "several")), (e) => e.name !== "AbortError" && found("one")); // all of it can be restored all the same
     return () => stop.abort();
   }, [project, id, path]);
   if (all.length < 2) return null;

@@ -19,6 +19,7 @@ import (
 // Firefox is a running Firefox with one tab, driven over Marionette, its own protocol, which needs no driver. Its methods
 // are for one goroutine.
 type Firefox struct {
+	dir  string
 	ends io.Closer // ends it
 	conn net.Conn
 	in   *bufio.Reader
@@ -27,6 +28,8 @@ type Firefox struct {
 
 // ErrNoFirefox says that there is none.
 var ErrNoFirefox = errors.New("no firefox is installed")
+
+const downloads = "downloads" // in its profile
 
 // prefs keep it from asking others for anything, and from showing pages of its own.
 const prefs = `user_pref("marionette.port", 0);
@@ -43,6 +46,8 @@ user_pref("browser.safebrowsing.malware.enabled", false);
 user_pref("browser.safebrowsing.phishing.enabled", false);
 user_pref("services.settings.server", "data:,");
 user_pref("extensions.update.enabled", false);
+user_pref("browser.download.folderList", 2);
+user_pref("browser.download.dir", %q);
 `
 
 // StartFirefox starts a headless Firefox with an empty profile in dir, which is removed when it ends. It ends when it is
@@ -54,7 +59,7 @@ func StartFirefox(dir string) (*Firefox, error) {
 			return nil, ErrNoFirefox
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "user.js"), []byte(prefs), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "user.js"), fmt.Appendf(nil, prefs, filepath.Join(dir, downloads)), 0o600); err != nil {
 		return nil, err
 	}
 	cmd := exec.Command("/bin/sh", "-c", `"$@" & read _; kill $!; wait; rm -rf "$0"`, dir, file, "--headless", "--no-remote", "--marionette", "--remote-allow-system-access", "--profile", dir)
@@ -66,7 +71,7 @@ func StartFirefox(dir string) (*Firefox, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Firefox{ends: ends}
+	f := &Firefox{dir: dir, ends: ends}
 	if err := f.attach(dir); err != nil {
 		return nil, errors.Join(err, ends.Close(), cmd.Wait())
 	}
@@ -206,6 +211,9 @@ func (f *Firefox) Logged(host string) (lines []string, err error) {
 		"script": `return Services.console.getMessageArray().filter((m) => m instanceof Ci.nsIScriptError && (m.sourceName + m.message).includes(arguments[0])).map((m) => m.message)`}, &lines)
 	return lines, errors.Join(err, f.send("Marionette:SetContext", map[string]any{"value": "content"}, nil))
 }
+
+// Downloads is the directory of what pages let it keep.
+func (f *Firefox) Downloads() string { return filepath.Join(f.dir, downloads) }
 
 // Close ends it.
 func (f *Firefox) Close() error { return errors.Join(f.conn.Close(), f.ends.Close()) }
