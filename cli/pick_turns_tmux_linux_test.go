@@ -1,12 +1,14 @@
 package cli_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -75,43 +77,157 @@ func (x *tmuxScreen) turn(n int, prompt, file, content, answer string) {
 	hook("Stop", nil)
 }
 
-// In the picker, a turn is taken back and what came later stays; a line that is gone is found in all checkpoints, and leads
-// to the rows in which it came and went; the conversation beside a row is that of its own turn.
-func TestTmuxTurns(t *testing.T) {
-	x := newTmux(t, "180", "24")
-	x.write("calc.go", "func Add(a, b int) int { return a + b }\n")
+// Whoever opens the picker does eleven things in it, as somebody does who has never seen it: the keys are in its last line and
+// behind its question mark.
+func TestTmuxTasks(t *testing.T) {
+	const (
+		coupon = "package invoice\n\nfunc Coupon(code string) int {\n\tif code == \"legacy-2019\" {\n\t\treturn 5\n\t}\n\treturn 0\n}\n"
+		add    = "package calc\n\nfunc Add(a, b int) int { return a + b }\n"
+		right  = "package calc\n\nfunc Add(a, b int) int { return b + a }\n"
+	)
+	total := func(first, last string) string {
+		return first + "\n" + strings.Repeat("// The rows of an invoice are in order.\n", 24) + last + "\n"
+	}
+	const sum, cents, tax, rounded = "// Total is the sum.", "// Total is the sum, in whole cents.", "const Tax = 0.19", "const Tax = 0.19 // of whole cents"
+	var large strings.Builder
+	for i := range 6000 {
+		fmt.Fprintf(&large, "%x\n", sha256.Sum256([]byte(fmt.Sprint(i))))
+	}
+	x := newTmux(t, "180", "40")
+	x.write("calc.go", add)
+	x.write("invoice/coupon.go", coupon)
+	if err := syscall.Mkfifo(filepath.Join(x.dir, "queue"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	x.run("init")
-	x.turn(1, "make Add faster", "calc.go", "func Add(a, b int) int { return a - b }\n", "Add is fast now.")
-	x.turn(2, "only think", "", "", "I thought about it.")
-	x.turn(3, "write a README", "README.md", "# calc\n", "README.md is there.")
+	x.turn(1, "import all orders", "orders.txt", large.String(), "There are 6,000.")
+	x.turn(2, "the total of an invoice", "invoice/total.go", total(sum, tax), "Total sums.")
+	x.turn(3, "only think", "", "", "I thought about it.")
+	x.turn(4, "drop the coupon", "invoice/coupon.go", strings.Replace(coupon, "\tif code == \"legacy-2019\" {\n\t\treturn 5\n\t}\n", "", 1), "It is gone.")
+	x.turn(5, "round the total", "invoice/total.go", total(cents, rounded), "Both are in whole cents now.")
+	x.turn(6, "make Add faster", "calc.go", "package calc\n\nfunc Add(a, b int) int { return a - b }\n", "One instruction now.")
+	x.run("restore", "prompt~1", "--yes")
+	x.turn(7, "make Add right", "calc.go", right, "It adds.")
 	x.keys("rewind", "Enter")
 	x.shows(`@ .*now`, `conversation ─`)
-	x.keys("/", "faster", "Enter")
-	x.shows(`> .*make Add faster`, `what it did`, `(?m)│> make Add faster *$`, `│Add is fast now\.`)
-	x.keys("Escape", "/", "think", "Enter")
-	x.shows(`> .*only think`, `│> only think *`, `I thought about it\.`)
 
-	x.keys("Escape", "/")
-	x.keys("-l", "return a + b")
-	x.shows(`tab searches in the files`)
-	x.keys("Tab")
-	x.shows(`1 line with return a \+ b`, `> calc\.go:1 .*return a \+ b`, `enter came with .*first checkpoint.* w went with .*make Add faster`)
-	x.keys("w")
-	x.shows(`> .*make Add faster`, `\+func Add\(a, b int\) int \{ return a - b \}`)
-
-	x.keys("v")
-	x.shows(`Revert 1 turn of claude 5ba1c0de: "make Add faster"`, `replace +calc\.go`, `y/n revert`, `u takes it back`)
-	x.keys("y")
-	x.shows(`Reverted: .*u takes it back`)
-	x.has("calc.go", "func Add(a, b int) int { return a + b }\n")
-	x.has("README.md", "# calc\n")
-	x.keys("u")
-	x.shows(`Undo the revert`)
-	x.keys("y")
-	x.shows(`(?m)^Undone: `)
-	x.has("calc.go", "func Add(a, b int) int { return a - b }\n")
-	x.keys("/", "think", "Enter", "v")
-	x.shows(`Nothing to revert: this turn changed no file`, `nothing to do, nothing was changed`)
-	x.keys("Escape", "q")
-	x.shows(`Reverted 1 turn of claude`, `(?m)^\$$`)
+	row := func(text string) { // alone, by the filter, which is left then
+		x.t.Helper()
+		x.keys("/")
+		x.keys("-l", text)
+		x.keys("Enter")
+		x.shows(`> .* prompt +` + text)
+		x.keys("Escape")
+		x.shows(`> .* prompt +`+text, `first checkpoint`)
+	}
+	newest := func() {
+		x.t.Helper()
+		x.keys("g", "[")
+		x.shows(`> .* prompt +make Add right`)
+	}
+	yes := func(plan, done string) {
+		x.t.Helper()
+		x.shows(plan, `y/n`)
+		x.keys("y")
+		x.shows(done)
+	}
+	undo := func() { x.t.Helper(); x.keys("u"); yes(`Undo the re`, `(?m)^Undone: `) }
+	for _, task := range []struct {
+		what string
+		do   func()
+	}{
+		{"what changed at a prompt", func() {
+			row("drop the coupon")
+			x.shows(`what it did`, `M invoice/coupon\.go +-3`, `- +if code == "legacy-2019"`, `(?m)│  Write invoice/coupon\.go *$`, `(?m)│> drop the coupon *$`, `│It is gone\.`)
+			row("only think") // and that another changed nothing
+			x.shows(`│> only think *`, `I thought about it\.`)
+			x.keys("v")
+			x.shows(`Nothing to revert: this turn changed no file`, `nothing to do, nothing was changed`)
+			x.keys("Escape")
+		}},
+		{"which prompt wrote a line", func() {
+			x.keys("g", "F") // of the files as they are now
+			x.keys("-l", "invoice/total.go")
+			x.keys("Enter")
+			x.shows(`who wrote each line`, `"round the total" +1 // Total is the sum, in whole cents\.`, `"the total of an invoice" +2 // The rows of an invoice`)
+			x.keys("Enter")
+			x.shows(`> .*round the total`, `- ?// Total is the sum\.`)
+		}},
+		{"an older version of a file", func() {
+			row("round the total")
+			x.keys("f")
+			x.shows(`0 of 2 chosen`)
+			x.keys("j", "Space")
+			x.shows(`1 of 2 chosen`, `\[x\] replace +invoice/total\.go`)
+			x.keys("Enter")
+			yes(`replace invoice/total\.go`, `(?m)^Restored to `)
+			x.has("invoice/total.go", total(sum, tax))
+			undo()
+			x.has("invoice/total.go", total(cents, rounded))
+		}},
+		{"two attempts", func() {
+			newest()
+			x.keys("a")
+			x.shows(`Attempts since \d+ "make Add faster", the oldest first`, `(?m)^ +1 .*make Add faster`, `(?m)^ +\* +2 .*make Add right`)
+			x.keys("q")
+		}},
+		{"where a word vanished", func() {
+			x.keys("/")
+			x.keys("-l", "legacy-2019")
+			x.shows(`tab searches in the files`)
+			x.keys("Tab")
+			x.shows(`1 line with legacy-2019`, `> invoice/coupon\.go:4 `, `enter came with .*first checkpoint.* w went with .*drop the coupon`)
+			x.keys("w")
+			x.shows(`> .*drop the coupon`, `- +if code == "legacy-2019"`)
+		}},
+		{"one turn undone", func() {
+			row("drop the coupon")
+			x.keys("v")
+			yes(`Revert 1 turn of claude 5ba1c0de: "drop the coupon"`, `Reverted: .*u takes it back`)
+			x.has("invoice/coupon.go", coupon)
+			x.has("calc.go", right)
+			undo()
+		}},
+		{"what is not captured, and what takes the space", func() {
+			x.keys("i")
+			x.shows(`1 path is not in the newest checkpoint`, `queue +fifo`, `KiB +\d+ prompt import all orders +orders\.txt`)
+			x.keys("q")
+		}},
+		{"continue in the client", func() {
+			newest()
+			x.keys("t")
+			yes(`onversation`, `claude --resume [0-9a-f-]{36}`)
+			undo()
+		}},
+		{"undo a wrong restore", func() {
+			row("the total of an invoice")
+			x.keys("c")
+			yes(`Restore to \d+ "the total of an invoice"`, `(?m)^Restored to `)
+			x.has("invoice/coupon.go", coupon)
+			x.has("invoice/total.go", "")
+			undo()
+			x.has("invoice/total.go", total(cents, rounded))
+		}},
+		{"one hunk", func() {
+			row("round the total")
+			x.keys("f")
+			x.shows(`0 of 2 chosen`)
+			x.keys("j", "Right")
+			x.shows(`Hunks of invoice/total\.go, as in \d+: 0 of 2 chosen`)
+			x.keys("Space", "Enter")
+			yes(`1 of 2 hunks of invoice/total\.go`, `(?m)^Restored to `)
+			x.has("invoice/total.go", total(sum, rounded))
+		}},
+	} {
+		ended := t.Run(task.what, func(t *testing.T) {
+			x.t = t
+			task.do()
+		})
+		x.t = t
+		if !ended {
+			return // the next begin where this one would have led
+		}
+	}
+	x.keys("q")
+	x.shows(`Restored the chosen parts to `, `(?m)^\$$`)
 }

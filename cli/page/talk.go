@@ -88,8 +88,25 @@ func (s *space) talk(ctx context.Context, args web.Args) (any, error) {
 		}
 		out.Messages = append(out.Messages, v)
 	}
+	if c := r.Checkpoint; c != nil && r.Kind == timeline.Prompt && !slices.ContainsFunc(out.Messages, func(v messageView) bool { return v.Here }) {
+		if i := promptAt(all[:held], c.Prompt); i >= 0 {
+			out.Messages[i].Here, out.Messages[i].Row = true, c.ID.String()
+		}
+	}
 	out.Earlier = earlier
 	return out, nil
+}
+
+// promptAt is the newest prompt with a text, for clients whose prompts have no ids; -1 for none.
+func promptAt(all []conversation.Message, text string) int {
+	for i, m := range slices.Backward(all) {
+		if m.Prompt && slices.ContainsFunc(m.Parts, func(p transcript.Part) bool {
+			return p.Kind == transcript.Words && p.Role == transcript.User && transcript.SameText(text, p.Text)
+		}) {
+			return i
+		}
+	}
+	return -1
 }
 
 // rowsOf are the rows before the tool calls of messages, by the ids of the calls, and those of the prompts among them.
@@ -117,7 +134,7 @@ func viewMessage(m conversation.Message, calls map[string]string, root string) m
 	for _, p := range m.Parts {
 		part := partView{Kind: partKinds[p.Kind], Person: p.Role == transcript.User, Text: p.Text, Tool: p.Tool, Call: p.Call, Failed: p.Failed}
 		if p.Kind == transcript.ToolCall {
-			part.About, part.Row = belowRoot(conversation.GivenTo(p.Text), root+"/"), calls[p.Call]
+			part.About, part.Row = picker.BelowRoot(conversation.GivenTo(p.Text), root), calls[p.Call]
 		}
 		v.Parts = append(v.Parts, part)
 	}

@@ -203,16 +203,10 @@ func (s *space) sessions(ctx context.Context, _ web.Args) (any, error) {
 func viewRow(row screen.Row, r *timeline.Row, root string) rowView {
 	v := rowView{Row: row, Time: app.ViewTime(r.Time), Kind: string(r.Kind), After: r.Side == timeline.After, Agent: r.Agent, Session: r.Session}
 	if strings.Contains(v.Text, "/") {
-		v.Text = belowRoot(v.Text, app.Escape(root)+"/")
+		v.Text = picker.BelowRoot(v.Text, app.Escape(root))
 	}
 	if c := r.Checkpoint; c != nil {
 		v.Talk, v.Stored, v.Call, v.Of = c.Transcript != nil, c.StoredBytes, c.ToolUseID != "", rows.OfLog(c.Of)
 	}
 	return v
-}
-
-// belowRoot takes the root from the paths in a text, where they begin.
-func belowRoot(text, root string) string {
-	out := strings.ReplaceAll(" "+text, " "+root, " ")
-	return out[1:]
 }

@@ -51,7 +51,7 @@ func TestPickIsEscaped(t *testing.T) {
 		look := &screen.Look{}
 		showFiles(look, []inspect.FileDiff{{Change: manifest.Change{Path: hostile("path"), New: &manifest.Entry{}}, Patch: "+++ b\n@@ -1 +1 @@\n+" + hostile("content")}})
 		shown = append(shown, look.Files[0].Path)
-		for _, d := range append(look.Diff, talkLines([]conversation.LastMessage{{Person: true, Text: hostile("said")}, {Tool: hostile("tool"), Text: hostile("input")}})...) {
+		for _, d := range append(look.Diff, talkLines([]conversation.LastMessage{{Person: true, Text: hostile("said")}, {Tool: hostile("tool"), Text: hostile("input")}}, "/p")...) {
 			line(d)
 		}
 		for _, text := range shown {

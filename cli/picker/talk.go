@@ -25,12 +25,12 @@ func (s *picking) talk(ctx context.Context, r *timeline.Row) ([]screen.Line, int
 	if r.Kind == timeline.Prompt && r.Checkpoint != nil {
 		for i := len(messages) - 1; i > 0; i-- {
 			if messages[i].Person && samePromptText(messages[i].Text, r.Checkpoint.Prompt) {
-				before := talkLines(messages[:i])
-				return append(append(before, nil), talkLines(messages[i:])...), len(before) + 1
+				before := talkLines(messages[:i], s.P.Root())
+				return append(append(before, nil), talkLines(messages[i:], s.P.Root())...), len(before) + 1
 			}
 		}
 	}
-	return talkLines(messages), 0
+	return talkLines(messages, s.P.Root()), 0
 }
 
 // samePromptText compares a prompt of a transcript with that of a checkpoint, which can be cut.
@@ -39,8 +39,11 @@ func samePromptText(messages, prompt string) bool {
 	return prompt != "" && (messages == prompt || len(prompt) > 100 && strings.HasPrefix(messages, strings.TrimSuffix(prompt, "…")))
 }
 
+// BelowRoot names the files in what a call was given relative to the project's root.
+func BelowRoot(text, root string) string { return strings.ReplaceAll(" "+text, " "+root+"/", " ")[1:] }
+
 // talkLines are the messages as lines, the oldest first.
-func talkLines(messages []conversation.LastMessage) (out []screen.Line) {
+func talkLines(messages []conversation.LastMessage, root string) (out []screen.Line) {
 	for _, what := range messages {
 		style, before := screen.Plain, ""
 		switch {
@@ -48,7 +51,7 @@ func talkLines(messages []conversation.LastMessage) (out []screen.Line) {
 			style, before = screen.Bold, "> "
 		case what.Tool != "":
 			style = screen.Dim
-			out = append(out, screen.Text(style, "  "+app.Escape(what.Tool)+" "+app.FirstLine(what.Text)))
+			out = append(out, screen.Text(style, "  "+app.Escape(what.Tool)+" "+app.FirstLine(BelowRoot(what.Text, root))))
 			continue
 		}
 		if len(out) > 0 {
