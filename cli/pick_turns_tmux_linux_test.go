@@ -196,7 +196,7 @@ func TestTmuxTasks(t *testing.T) {
 		{"continue in the client", func() {
 			newest()
 			x.keys("t")
-			yes(`onversation`, `claude --resume [0-9a-f-]{36}`)
+			yes(`Restore to 2 "make Add right"`, `(?m)^Restored to 2`)
 			undo()
 		}},
 		{"undo a wrong restore", func() {

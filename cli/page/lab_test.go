@@ -92,6 +92,22 @@ func (l *lab) run(env account.Env, args ...string) string {
 	return out.String()
 }
 
+// hook is an agent's call.
+func (l *lab) hook(agent string, payload []byte) {
+	l.t.Helper()
+	env := l.env
+	env.Getenv = func(key string) string {
+		if key == "COPILOT_CLI" && agent == "copilot" {
+			return "1"
+		}
+		return l.env.Getenv(key)
+	}
+	var out, errOut bytes.Buffer
+	if code := program([]string{"rewind", "hook", agent}, env, app.Stdio{In: bytes.NewReader(payload), Out: &out, Err: &errOut}); code != 0 || errOut.Len() > 0 {
+		l.t.Fatalf("%s: %d %s%s", payload, code, &out, &errOut)
+	}
+}
+
 // running is one rewind ui.
 type running struct {
 	PageView
@@ -141,6 +157,25 @@ func (l *lab) logIn(address string) (place string) {
 // ask gives the status, and the answer into to.
 func (l *lab) ask(method, path string, body, to any) int {
 	l.t.Helper()
+	r := l.request(method, path, body)
+	defer r.Body.Close()
+	if err := json.NewDecoder(r.Body).Decode(to); err != nil {
+		l.t.Fatal(method, path, err)
+	}
+	return r.StatusCode
+}
+
+// download gives an answer that is a file.
+func (l *lab) download(path string, to io.Writer) error {
+	l.t.Helper()
+	r := l.request("GET", path, nil)
+	defer r.Body.Close()
+	_, err := io.Copy(to, r.Body)
+	return err
+}
+
+func (l *lab) request(method, path string, body any) *http.Response {
+	l.t.Helper()
 	data, err := json.Marshal(body)
 	if err != nil {
 		l.t.Fatal(err)
@@ -154,11 +189,7 @@ func (l *lab) ask(method, path string, body, to any) int {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	defer r.Body.Close()
-	if err := json.NewDecoder(r.Body).Decode(to); err != nil {
-		l.t.Fatal(method, path, err)
-	}
-	return r.StatusCode
+	return r
 }
 
 type says struct{ Error, Hint string }

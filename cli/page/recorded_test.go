@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/hookio"
 	"github.com/rewind-cli/rewind/hookio/register"
@@ -153,7 +152,6 @@ func (l *lab) playRecorded(file, name, into string) (prompts int) {
 				event["prompt_id"], event["turn_id"] = line.PromptID, line.PromptID
 			}
 		}
-		words := []string{"rewind", "hook", agent}
 		switch {
 		case agent == "gemini":
 			event["hook_event_name"] = map[string]string{"UserPromptSubmit": "BeforeAgent", "Stop": "AfterAgent"}[kind]
@@ -167,17 +165,7 @@ func (l *lab) playRecorded(file, name, into string) (prompts int) {
 		if err != nil {
 			l.t.Fatal(err)
 		}
-		var out, errOut bytes.Buffer
-		env := l.env
-		env.Getenv = func(key string) string {
-			if key == "COPILOT_CLI" && agent == "copilot" {
-				return "1"
-			}
-			return l.env.Getenv(key)
-		}
-		if code := program(words, env, app.Stdio{In: bytes.NewReader(payload), Out: &out, Err: &errOut}); code != 0 || errOut.Len() > 0 {
-			l.t.Fatalf("%s: %d %s%s", payload, code, &out, &errOut)
-		}
+		l.hook(agent, payload)
 	}
 	for i := range x.Lines {
 		line := &x.Lines[i]
