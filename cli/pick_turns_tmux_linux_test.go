@@ -196,7 +196,7 @@ func TestTmuxTasks(t *testing.T) {
 		{"continue in the client", func() {
 			newest()
 			x.keys("t")
-			yes(`Restore to 2 "make Add right"`, `(?m)^Restored to 2`)
+			yes(`Restore to 2 "make Add right"`, `(?m)^Restored to 2 "make Add right": the conversation\. u takes it back, q leaves and prints the command that opens the conversation`)
 			undo()
 		}},
 		{"undo a wrong restore", func() {
@@ -229,5 +229,5 @@ func TestTmuxTasks(t *testing.T) {
 		}
 	}
 	x.keys("q")
-	x.shows(`Restored the chosen parts to `, `(?m)^\$$`)
+	x.shows(`Restored the chosen parts to `, `claude --resume [0-9a-f-]{36}`, `(?m)^\$$`)
 }

@@ -100,5 +100,9 @@ func (s *picking) do(ctx context.Context, id int) (summary string, now *screen.P
 	}
 	s.done = append(s.done, done)
 	clear(s.hunks)
-	return done.Summary + ", q leaves", nil, nil
+	summary = done.Summary + ", q leaves"
+	if m := done.Restored.Conversation; m != nil && m.Resume != "" && !m.Removed {
+		summary += " and prints the command that opens the conversation"
+	}
+	return summary, nil, nil
 }

@@ -123,6 +123,9 @@ func (s *Plans) Do(ctx context.Context, id int) (done *Done, now *Plan, why stri
 	}
 	done.Back = p.Back
 	done.Summary = p.did + ": " + report.RestoredLine(done.Restored)
+	if r := done.Restored; r.Conversation != nil && !report.Changed(r) && len(r.GitState) == 0 {
+		done.Summary = p.did + ": the conversation."
+	}
 	if done.Reverted != nil {
 		done.Summary += report.KeptText(done.Reverted)
 	}
