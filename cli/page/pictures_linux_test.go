@@ -8,7 +8,12 @@ import (
 // Every place fits where there is little room, in both schemes: nothing stands beyond the right edge but what scrolls by
 // itself. The pictures are to be looked at.
 func TestPagePlacesFit(t *testing.T) {
-	l := newPageLab(t)
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	l := newTasksLab(t)
+	l.serve()
+	l.look()
 	places := []struct{ name, do, until string }{
 		{"timeline", ``, `document.querySelector(".right .patch tr")`},
 		{"plan", `[...document.querySelectorAll(".right button")].find((b) => b.textContent === "Restore…").click()`, `document.querySelector("dialog .go:not([disabled])")`},
@@ -20,11 +25,11 @@ func TestPagePlacesFit(t *testing.T) {
 		{"files", `[...document.querySelectorAll("nav a")].find((a) => a.textContent === "files").click()`, `document.querySelector(".tree li")`},
 		{"health", `[...document.querySelectorAll("nav a")].find((a) => a.textContent === "health").click()`, `document.querySelector(".place h2") && !document.querySelector(".place .wait")`},
 		{"keys", `[...document.querySelectorAll("nav a")].find((a) => a.textContent === "keys").click()`, `document.querySelector(".place h2")`},
-		{"file", `history.pushState(null, "", location.pathname + "?at=file&path=calc.go"); dispatchEvent(new PopStateEvent("popstate"))`, `document.querySelectorAll(".versions li").length === 2`},
-		{"search", `history.pushState(null, "", location.pathname + "?at=search&q=Add"); dispatchEvent(new PopStateEvent("popstate"))`, `document.querySelector(".place .files[role=status]")?.textContent.includes("line")`},
-		{"whole", `history.pushState(null, "", location.pathname + "?at=file&path=calc.go&whole="); dispatchEvent(new PopStateEvent("popstate"))`, `document.querySelector(".whole .code")`},
+		{"file", `history.pushState(null, "", location.pathname + "?at=file&path=invoice/total.go"); dispatchEvent(new PopStateEvent("popstate"))`, `document.querySelectorAll(".versions li").length > 1`},
+		{"search", `history.pushState(null, "", location.pathname + "?at=search&q=Total"); dispatchEvent(new PopStateEvent("popstate"))`, `document.querySelector(".place .files[role=status]")?.textContent.includes("line")`},
+		{"whole", `history.pushState(null, "", location.pathname + "?at=file&path=invoice/total.go&whole="); dispatchEvent(new PopStateEvent("popstate"))`, `document.querySelector(".whole .code")`},
 	}
-	l.click(".row", "make Add faster")
+	l.click(".row.k-prompt", "round the total")
 	for _, place := range places {
 		if place.name == "operations" {
 			l.rewind("restore", "2", "--yes")
@@ -34,15 +39,28 @@ func TestPagePlacesFit(t *testing.T) {
 			l.ok(l.Eval(place.do, nil))
 		}
 		l.until(place.until)
-		for _, size := range [][2]int{{400, 800}, {1280, 800}} {
+		for _, size := range [][2]int{{390, 844}, {1024, 768}, {1440, 900}, {1920, 1080}} {
 			l.ok(l.Size(size[0], size[1]))
 			for _, scheme := range []string{"light", "dark"} {
 				l.ok(l.Media(map[string]string{"prefers-color-scheme": scheme}))
 				l.picture(fmt.Sprintf("fit-%s-%d-%s", place.name, size[0], scheme))
 			}
+			var head struct {
+				Lines  int
+				Undo   float64
+				Hidden []string
+				Rows   []string
+			}
+			l.ok(l.Eval(headAndRows, &head))
+			if most := map[bool]int{true: 3, false: 1}[size[0] < 600]; head.Lines > most || head.Undo > 50 || len(head.Hidden) > 0 {
+				t.Errorf("%s, %d wide: the head has %d lines, the button of the undo ends at %v px, places that are not seen are %q", place.name, size[0], head.Lines, head.Undo, head.Hidden)
+			}
+			if len(head.Rows) > 0 {
+				t.Errorf("%s, %d wide: rows are not of two lines, the text alone in the first: %q", place.name, size[0], head.Rows)
+			}
 			var beyond []string
 			l.ok(l.Eval(beyondEdge, &beyond))
-			if place.name == "operations" && size[0] == 400 {
+			if place.name == "operations" && size[0] == 390 {
 				var narrow int
 				l.ok(l.Eval(`[...document.querySelectorAll(".ops td.to")].filter((e) => e.clientWidth < 150).length`, &narrow))
 				if narrow > 0 {
@@ -60,6 +78,13 @@ func TestPagePlacesFit(t *testing.T) {
 	}
 	l.clean()
 }
+
+// headAndRows is the head: how many lines it has, where the undo's button ends, and the links that are not seen; and the rows of a
+// list below 600 px that are not of two lines, the text in the first, or whose text takes its line and is none.
+const headAndRows = `(() => { const head = document.querySelector("header"), list = document.querySelector(".timeline"), right = (e) => e.getBoundingClientRect().right;
+	const two = (r) => { const t = r.querySelector(".text"), n = r.querySelector(".why").getBoundingClientRect(); return r.offsetHeight === 48 && (t.textContent ? t.getBoundingClientRect().bottom <= n.top + 2 && t.offsetWidth > r.offsetWidth / 2 : !t.offsetHeight); };
+	return { lines: Math.round(head.offsetHeight / 38), undo: head.querySelector("button").getBoundingClientRect().bottom, hidden: [...head.querySelectorAll("nav a")].filter((a) => right(a) > innerWidth + 1 || right(a) > right(a.parentElement) + 1).map((a) => a.textContent),
+		rows: list && list.clientWidth < 600 ? [...list.querySelectorAll(".row")].filter((r) => !two(r)).map((r) => r.textContent) : [] }; })()`
 
 // beyondEdge names what stands beyond the window's right edge, outside of what scrolls or cuts by itself.
 const beyondEdge = `(() => { const out = [];
