@@ -53,6 +53,14 @@ func (b *bench) pagePart() error {
 		if err := b.pageLine(chromium, p, n); err != nil {
 			return fmt.Errorf("%s: %w", p.title, err)
 		}
+		if n > 10_000 {
+			continue
+		}
+		line, err := b.compare(comparison{what: "list of all", tree: p.title, rounds: b.pick(11, 5), subjects: []*subject{b.ours(p, "list", "--limit", "0")}})
+		if err != nil {
+			return err
+		}
+		budget(line, "list --limit 0 ≤ 300 ms", 300)
 	}
 	return nil
 }
