@@ -81,9 +81,9 @@ func (s *Store) replace(file string, r vfs.Replacement, write func(vfs.File) err
 	return vfs.Replace(s.fs, file, r, write)
 }
 
-// Distrust bumps the generation because something that the store should hold
+// distrust bumps the generation because something that the store should hold
 // turned out to be damaged: cached ids may not be relied on any more.
-func (s *Store) Distrust() error {
+func (s *Store) distrust() error {
 	s.mu.Lock()
 	done := s.distrusted
 	s.distrusted = true

@@ -84,7 +84,7 @@ func (s *Store) Get(dst []byte, id oid.ID) ([]byte, error) {
 		}
 		s.bad[id] = true
 		s.mu.Unlock()
-		if derr := s.Distrust(); derr != nil {
+		if derr := s.distrust(); derr != nil {
 			err = errors.Join(err, derr)
 		}
 	}

@@ -41,7 +41,7 @@ func TestPlanOfPacksThatWereReplaced(t *testing.T) {
 			}
 		},
 		"damage was found": func(t *testing.T, s *Store) {
-			if err := s.Distrust(); err != nil {
+			if err := s.distrust(); err != nil {
 				t.Fatal(err)
 			}
 		},

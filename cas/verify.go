@@ -43,7 +43,7 @@ type Checking struct {
 // but never two at once. Without readData it checks that the packs can be read
 // as far as their tables and commits go, and that every delta has its base; with it,
 // every byte, every hash and every commit. The torn tail that a crash leaves is
-// no damage. If there was any, cached ids are no longer to be trusted: see Distrust.
+// no damage. If there was any, cached ids are no longer to be trusted: see distrust.
 // progress, which may be nil, is called by one goroutine at a time.
 func (s *Store) Verify(ctx context.Context, readData bool, report func(Damage), progress func(Checking)) (Verified, error) {
 	v := &verifier{s: s, ctx: ctx, bases: newObjectMemo(s.baseOf), report: report, progress: progress}
@@ -83,7 +83,7 @@ func (s *Store) Verify(ctx context.Context, readData bool, report func(Damage), 
 		}
 	}
 	if v.damaged {
-		err = s.Distrust()
+		err = s.distrust()
 	}
 	return v.Verified, err
 }

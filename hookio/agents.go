@@ -75,7 +75,7 @@ type adapter struct {
 
 // adapters are all agents. Their order decides where several signs are there:
 //
-//   - The shape of a transcript's path is asked first, see Detect: more
+//   - The shape of a transcript's path is asked first, see detect: more
 //     peculiar ones come before those that could match another's.
 //   - An agent that also sets another one's variable comes before it: Qwen Code
 //     sets Gemini CLI's. A variable that people set themselves, as Codex's,

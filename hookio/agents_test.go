@@ -106,7 +106,7 @@ func TestDetectEveryAgent(t *testing.T) {
 			continue
 		}
 		for other, shape := range files {
-			if a.transcript != nil && other != a.agent && a.transcript(shape) && Detect(shape, "", noEnv) != other {
+			if a.transcript != nil && other != a.agent && a.transcript(shape) && detect(shape, "", noEnv) != other {
 				t.Errorf("%s is taken for %s's", shape, a.agent)
 			}
 		}
@@ -114,7 +114,7 @@ func TestDetectEveryAgent(t *testing.T) {
 			continue
 		}
 		for _, path := range []string{file, strings.ReplaceAll("C:"+file, "/", `\`)} {
-			if got := Detect(path, Generic, all); got != a.agent {
+			if got := detect(path, Generic, all); got != a.agent {
 				t.Errorf("%s: %q", path, got)
 			}
 		}
@@ -130,7 +130,7 @@ func TestDetectEveryAgent(t *testing.T) {
 				later[other.variable] = "1"
 			}
 		}
-		if got := Detect("", "", func(name string) string { return later[name] }); got != a.agent {
+		if got := detect("", "", func(name string) string { return later[name] }); got != a.agent {
 			t.Errorf("%s: %q", a.variable, got)
 		}
 		named := Claude
@@ -141,11 +141,11 @@ func TestDetectEveryAgent(t *testing.T) {
 		if a.foreign {
 			want = a.agent
 		}
-		if got := Detect("", named, env(a.variable, "1")); got != want {
+		if got := detect("", named, env(a.variable, "1")); got != want {
 			t.Errorf("%s against a line registered for %s: %q, want %q", a.variable, named, got, want)
 		}
 	}
-	if got := Detect("", "", env("CODEX_HOME", "/h/.codex", "CLAUDECODE", "1")); got != Claude {
+	if got := detect("", "", env("CODEX_HOME", "/h/.codex", "CLAUDECODE", "1")); got != Claude {
 		t.Errorf("a variable that people set themselves counts more than one of a running agent: %q", got)
 	}
 	if q, g := slices.Index(Agents(), Qwen), slices.Index(Agents(), Gemini); q > g {

@@ -9,7 +9,7 @@ import (
 
 // Bounds of what an Event keeps of a payload.
 const (
-	MaxPromptBytes  = 1 << 20
+	maxPromptBytes  = 1 << 20
 	maxFieldBytes   = 64 << 10
 	maxCommandBytes = 1 << 20
 	maxPatchBytes   = 4 << 20
@@ -39,7 +39,7 @@ func decode(r io.Reader, named Agent, action string, g given, getenv func(string
 	if e.Name == "" {
 		e.Name = action
 	}
-	e.Agent = Detect(e.TranscriptPath, named, getenv)
+	e.Agent = detect(e.TranscriptPath, named, getenv)
 	event := eventNamed(e.Agent, e.Name)
 	e.Kind, e.Tool.Class = event.kind, event.class
 	e.Tool.Failed = e.Kind == PostTool && (e.Tool.Failed || squash(e.Name) == "posttoolusefailure")
@@ -114,7 +114,7 @@ func (d *payloadDecoder) member(name string) {
 	case "prompt_id":
 		d.field(&e.PromptID)
 	case "prompt", "initial_prompt":
-		if t, ok := d.Text(MaxPromptBytes); ok && (name == "prompt" || e.Prompt == "") {
+		if t, ok := d.Text(maxPromptBytes); ok && (name == "prompt" || e.Prompt == "") {
 			e.Prompt, e.PromptTruncated, d.hasPrompt = t.Kept, t.Truncated, true
 		}
 	case "tool_name":

@@ -309,7 +309,7 @@ func TestDetect(t *testing.T) {
 		{"", "", env("CLAUDE_PROJECT_DIR", "/p"), Generic},
 		{"", "", noEnv, Generic},
 	} {
-		if got := Detect(c.path, c.named, c.env); got != c.want {
+		if got := detect(c.path, c.named, c.env); got != c.want {
 			t.Errorf("Detect(%q, %q) = %q, want %q", c.path, c.named, got, c.want)
 		}
 	}
@@ -353,7 +353,7 @@ func FuzzDecode(f *testing.F) {
 		if !reflect.DeepEqual(e, slow) {
 			t.Fatalf("%+v\n%+v", e, slow)
 		}
-		if len(e.Prompt) > MaxPromptBytes*3 || len(e.Tool.Files) > 3*maxFiles {
+		if len(e.Prompt) > maxPromptBytes*3 || len(e.Tool.Files) > 3*maxFiles {
 			t.Fatal("unbounded")
 		}
 		_ = shell.Destructive(e.Tool.Command, "", nil)

@@ -56,7 +56,7 @@ func agentNamed(s string) (Agent, bool) {
 	return "", false
 }
 
-// Detect says which agent is calling. What counts most comes first:
+// detect says which agent is calling. What counts most comes first:
 //
 //  1. the shape of its transcript's path;
 //  2. the variable of an agent that also runs what was registered with others;
@@ -65,7 +65,7 @@ func agentNamed(s string) (Agent, bool) {
 //     one's shell inherits.
 //
 // Within each, the order is that of the table.
-func Detect(transcriptPath string, named Agent, getenv func(string) string) Agent {
+func detect(transcriptPath string, named Agent, getenv func(string) string) Agent {
 	if file := strings.ReplaceAll(transcriptPath, `\`, "/"); file != "" {
 		for _, a := range adapters {
 			if a.transcript != nil && a.transcript(file) {

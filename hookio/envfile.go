@@ -40,8 +40,8 @@ func ShellVariables(e *Event, root string) []Variable {
 	}
 }
 
-// Exportable reports whether the agent's shell gets a value as it is.
-func Exportable(agent Agent, value string) bool {
+// exportable reports whether the agent's shell gets a value as it is.
+func exportable(agent Agent, value string) bool {
 	return !agent.adapter().envLines || !strings.ContainsAny(value, "'\r\n")
 }
 
@@ -78,9 +78,9 @@ func Exports(old []byte, variables []Variable, lines ...string) []byte {
 // prepend lets the first line be found like any other.
 func prepend(b []byte) []byte { return append([]byte("\n"), b...) }
 
-// WithPath gives the literal value that makes programs in dir found; ok is
+// withPath gives the literal value that makes programs in dir found; ok is
 // false where dir is in path already, or cannot be.
-func WithPath(path, dir string) (value string, ok bool) {
+func withPath(path, dir string) (value string, ok bool) {
 	if dir == "" || strings.ContainsAny(dir, ":\x00") {
 		return "", false
 	}
@@ -99,9 +99,9 @@ func WithPath(path, dir string) (value string, ok bool) {
 // shells begin with; path is the hook's own. "" where there is none: where the agent reads values
 // and runs nothing, they are as they would be now.
 func PathLine(agent Agent, path, dir string) string {
-	value, ok := WithPath(path, dir)
+	value, ok := withPath(path, dir)
 	if agent.adapter().envLines {
-		if !ok || !Exportable(agent, value) {
+		if !ok || !exportable(agent, value) {
 			return ""
 		}
 		return "export PATH=" + shell.Quote(value)

@@ -35,7 +35,7 @@ type Event struct {
 	Title             string
 
 	PromptID        string
-	Prompt          string // valid UTF-8, at most MaxPromptBytes
+	Prompt          string // valid UTF-8, at most maxPromptBytes
 	PromptTruncated bool
 
 	Tool      Tool

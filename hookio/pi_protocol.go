@@ -140,8 +140,8 @@ func DecodePi(r io.Reader) (q PiRequest, ok bool) {
 		return PiRequest{}, false
 	}
 	q.Prompt = strings.ToValidUTF8(q.Prompt, "\ufffd")
-	if len(q.Prompt) > MaxPromptBytes {
-		q.Prompt = strings.ToValidUTF8(q.Prompt[:MaxPromptBytes], "")
+	if len(q.Prompt) > maxPromptBytes {
+		q.Prompt = strings.ToValidUTF8(q.Prompt[:maxPromptBytes], "")
 	}
 	for _, field := range []*string{&q.Cwd, &q.Session, &q.File, &q.Parent, &q.Entry, &q.State, &q.Call} {
 		if len(*field) > maxFieldBytes {
@@ -161,7 +161,7 @@ const piFails = 3
 // Event is the request in the words of all agents' events.
 func (q *PiRequest) Event() Event {
 	e := Event{
-		Agent: Pi, Name: string(q.Kind), SessionID: q.Session, PreviousSessionID: PiSessionOf(q.Parent), TranscriptPath: q.File,
+		Agent: Pi, Name: string(q.Kind), SessionID: q.Session, PreviousSessionID: piSessionOf(q.Parent), TranscriptPath: q.File,
 		Cwd: q.Cwd, Prompt: q.Prompt, Source: q.Reason,
 	}
 	switch q.Kind {
@@ -203,8 +203,8 @@ func (q *PiRequest) Time(now time.Time) time.Time {
 	return now
 }
 
-// PiSessionOf is the session whose file is called …/<time>_<id>.jsonl, "" for another name.
-func PiSessionOf(file string) string {
+// piSessionOf is the session whose file is called …/<time>_<id>.jsonl, "" for another name.
+func piSessionOf(file string) string {
 	name := file[strings.LastIndexAny(file, `/\`)+1:]
 	_, id, ok := strings.Cut(strings.TrimSuffix(name, ".jsonl"), "_")
 	if !ok || !strings.HasSuffix(name, ".jsonl") {

@@ -143,7 +143,7 @@ func TestWithPath(t *testing.T) {
 		path, dir, want string
 		ok              bool
 	}{{"/bin:/usr/bin", "/h/.local/bin", "/h/.local/bin:/bin:/usr/bin", true}, {"/bin:/x", "/x", "", false}, {"", "/x", "", false}, {"/bin", "/a:b", "", false}, {"/bin", "", "", false}} {
-		if got, ok := WithPath(c.path, c.dir); got != c.want || ok != c.ok {
+		if got, ok := withPath(c.path, c.dir); got != c.want || ok != c.ok {
 			t.Errorf("WithPath(%q, %q) = %q, %v", c.path, c.dir, got, ok)
 		}
 	}
@@ -187,7 +187,7 @@ func TestShellVariables(t *testing.T) {
 	if got := ShellVariables(&e, "/p"); got != nil {
 		t.Errorf("%v", got)
 	}
-	if Exportable(Droid, "/it's") || !Exportable(Droid, "/p:/q r") || !Exportable(Claude, "/it's") {
+	if exportable(Droid, "/it's") || !exportable(Droid, "/p:/q r") || !exportable(Claude, "/it's") {
 		t.Error("Droid reads only what needs no quotes inside")
 	}
 }

@@ -232,14 +232,14 @@ func (c *Checkpoint) inherit(gone []*Checkpoint) {
 	windows, changed := make([]string, 0, len(gone)+2), ""
 	for _, g := range append(slices.Clone(gone), c) {
 		windows = append(windows, g.Windows)
-		joined := JoinChanged(changed, g.Changed)
+		joined := joinChanged(changed, g.Changed)
 		if joined == "" && changed+g.Changed != "" || g.untimed() {
 			windows = append(windows, string(AppendWindows(nil, []Window{{Time: g.Time, Edge: WindowLost, Summary: "0"}})))
 		}
 		changed = joined
 	}
 	if strings.Join(windows, "") != "" {
-		c.Windows = JoinWindows(windows...)
+		c.Windows = joinWindows(windows...)
 	}
 	c.Changed = changed
 }

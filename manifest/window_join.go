@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// JoinWindows is what several checkpoints hold of windows as one of them has it: in order of time, each once, the
+// joinWindows is what several checkpoints hold of windows as one of them has it: in order of time, each once, the
 // newest that MaxWindows has room for. Parts that cannot be read are left out.
-func JoinWindows(parts ...string) string {
+func joinWindows(parts ...string) string {
 	var all []Window
 	for _, part := range parts {
 		windows, err := ParseWindows(part)
@@ -51,9 +51,9 @@ func Lost(windows []Window) Window {
 	return Window{Time: windows[len(windows)-1].Time, Edge: WindowLost, Summary: strconv.Itoa(n)}
 }
 
-// JoinChanged is what two checkpoints, one after the other, hold of changed paths as the later one has it: of a path that
+// joinChanged is what two checkpoints, one after the other, hold of changed paths as the later one has it: of a path that
 // both have, the later time. A part that cannot be read is left out.
-func JoinChanged(older, newer string) string {
+func joinChanged(older, newer string) string {
 	a, _ := ParseChanged(older) // nil where it is damaged
 	b, _ := ParseChanged(newer)
 	if len(a) == 0 || len(b) == 0 && newer != "" {

@@ -64,7 +64,7 @@ func TestJoinWindows(t *testing.T) {
 		{[]string{"\xff damaged", windowsOf(1)}, "1"},
 		{[]string{"", ""}, ""},
 	} {
-		if got := callsOf(t, JoinWindows(c.parts...)); got != c.want {
+		if got := callsOf(t, joinWindows(c.parts...)); got != c.want {
 			t.Errorf("%q: %q, want %q", c.parts, got, c.want)
 		}
 	}
@@ -77,14 +77,14 @@ func TestJoinWindows(t *testing.T) {
 		}
 		parts = append(parts, windowsOf(calls...))
 	}
-	once := JoinWindows(parts[:20]...)
-	twice := JoinWindows(append([]string{once}, parts[20:]...)...)
+	once := joinWindows(parts[:20]...)
+	twice := joinWindows(append([]string{once}, parts[20:]...)...)
 	windows, err := ParseWindows(twice)
 	if err != nil || len(twice) > MaxWindows || windows[0].Edge != WindowLost || windows[0].Summary != fmt.Sprint(20_000-len(windows)+1) || windows[len(windows)-1].Call != "19999" {
 		t.Errorf("%d bytes, %v: %d windows, the first %+v", len(twice), err, len(windows), windows[0])
 	}
 	huge := string(AppendWindows(nil, []Window{{Time: at(1), Call: strings.Repeat("x ", MaxWindows)}}))
-	if windows, err := ParseWindows(JoinWindows(huge)); err != nil || len(windows) != 1 || windows[0].Edge != WindowLost {
+	if windows, err := ParseWindows(joinWindows(huge)); err != nil || len(windows) != 1 || windows[0].Edge != WindowLost {
 		t.Errorf("one that is too large: %+v, %v", windows, err)
 	}
 }
@@ -97,11 +97,11 @@ func TestJoinChanged(t *testing.T) {
 		{"\xff damaged", changedOf("a", 2), "a=2"},
 		{changedOf("a", 1), changedOf("a", 2), "a=2"},
 	} {
-		if got := timesOf(t, JoinChanged(c.older, c.newer)); got != c.want {
+		if got := timesOf(t, joinChanged(c.older, c.newer)); got != c.want {
 			t.Errorf("%q: want %q", got, c.want)
 		}
 	}
-	if got := JoinChanged(changedOf("a", 1), "\xff damaged"); got != "\xff damaged" {
+	if got := joinChanged(changedOf("a", 1), "\xff damaged"); got != "\xff damaged" {
 		t.Errorf("what is damaged stays for verify: %q", got)
 	}
 }

@@ -9,9 +9,6 @@ type Set struct {
 	slots []uint32 // 1 + the number of an id, at its hash or behind it; 0: free. Their count is a power of two
 }
 
-// Len is how many ids there are.
-func (s *Set) Len() int { return len(s.ids) }
-
 // All are the ids, by their numbers. They are not to be changed.
 func (s *Set) All() []ID { return s.ids }
 

@@ -42,8 +42,8 @@ func TestSet(t *testing.T) {
 			t.Fatalf("FindHalf gave %d, %v", got, ok)
 		}
 	}
-	if s.Len() != len(want) {
-		t.Errorf("it has %d ids, want %d", s.Len(), len(want))
+	if len(s.All()) != len(want) {
+		t.Errorf("it has %d ids, want %d", len(s.All()), len(want))
 	}
 	if _, ok := s.Find(Sum([]byte("another"))); ok {
 		t.Error("it has an id that was not added")

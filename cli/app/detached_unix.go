@@ -4,5 +4,5 @@ package app
 
 import "syscall"
 
-// Detached is a process that is in no session of an agent or a terminal: it gets none of the signals that end those.
-func Detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+// detached is a process that is in no session of an agent or a terminal: it gets none of the signals that end those.
+func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

@@ -52,7 +52,7 @@ func Detach(env account.Env, args ...string) (*exec.Cmd, error) {
 		}
 	}
 	cmd := exec.Command(file, args...)
-	cmd.Env, cmd.SysProcAttr = env.Environ, Detached()
+	cmd.Env, cmd.SysProcAttr = env.Environ, detached()
 	return cmd, nil
 }
 

@@ -114,7 +114,7 @@ func (s *Source) Differing(ctx context.Context, r *timeline.Row, other string) (
 		files, err := s.OwnFiles(ctx, r)
 		return files, LookTitle(r), err
 	case from == nil:
-		return nil, "", &app.StaleError{What: "checkpoint", Name: BareRow(r, timeline.Counts{}).ID}
+		return nil, "", &app.StaleError{What: "checkpoint", Name: bareRow(r, timeline.Counts{}).ID}
 	case other == "@":
 		files, err := s.between(ctx, from.Checkpoint, nil)
 		return files, "from " + rows.Clipped(from) + " to now", err

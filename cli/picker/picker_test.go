@@ -1,8 +1,6 @@
 package picker
 
 import (
-	"fmt"
-	"io"
 	"strings"
 	"testing"
 	"time"
@@ -11,14 +9,11 @@ import (
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/plan"
-	"github.com/rewind-cli/rewind/cli/report"
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/attempts"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
-	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -83,23 +78,6 @@ func TestLookNamesFiles(t *testing.T) {
 	for i, at := range []int{0, 4, 6} {
 		if look.Files[i].At != at {
 			t.Errorf("%s begins at line %d, not %d", look.Files[i].Path, look.Files[i].At, at)
-		}
-	}
-}
-
-// A plan before a question names some of many paths, and says how all are seen; a dry run names all.
-func TestPlanIsBounded(t *testing.T) {
-	r := &restore.Restored{}
-	for i := range app.MaxNamed + 5 {
-		r.Create = append(r.Create, fmt.Sprint("f", i))
-	}
-	for most, want := range map[int]int{0: app.MaxNamed + 5, app.MaxNamed: app.MaxNamed + 1} {
-		var out strings.Builder
-		o := app.NewOutput(app.Stdio{Out: &out, Err: io.Discard}, account.Env{}, false)
-		report.PrintRestoredPaths(o, r, most)
-		o.Buf.Flush()
-		if n := strings.Count(out.String(), "\n"); n != want || (most > 0) != strings.HasSuffix(out.String(), "  and 5 more; --dry-run lists all\n") {
-			t.Errorf("%d lines of at most %d:\n%s", n, most, &out)
 		}
 	}
 }

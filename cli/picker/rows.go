@@ -109,7 +109,7 @@ func (s *Source) Load(ctx context.Context, l LoadOptions) (out *screen.Rows, lis
 		counts, known := r.Known()
 		var row screen.Row
 		if l.Bare {
-			row = BareRow(r, counts)
+			row = bareRow(r, counts)
 		} else {
 			row = Row(r, counts, known, now)
 			if git := rows.GitSummary(r.Git()); git != "" {
@@ -172,8 +172,8 @@ func (s *Source) sessionOf(ctx context.Context, id string) (*session.Info, error
 	return &all[0], nil
 }
 
-// BareRow is a row with what names it.
-func BareRow(r *timeline.Row, n timeline.Counts) screen.Row {
+// bareRow is a row with what names it.
+func bareRow(r *timeline.Row, n timeline.Counts) screen.Row {
 	row := screen.Row{Prompt: r.Kind == timeline.Prompt, Dim: r.Kind == timeline.Safety, Why: rows.RowWhy(r), Text: rows.RowText(r, n)}
 	switch c := r.Checkpoint; {
 	case r.Kind == timeline.Now:
@@ -191,7 +191,7 @@ func BareRow(r *timeline.Row, n timeline.Counts) screen.Row {
 
 // Row is a row as the picker shows and filters it.
 func Row(r *timeline.Row, n timeline.Counts, known bool, now time.Time) screen.Row {
-	row := BareRow(r, n)
+	row := bareRow(r, n)
 	if r.Kind != timeline.Now {
 		row.Age = app.FormatAge(now.Sub(r.Time))
 	}

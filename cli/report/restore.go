@@ -28,16 +28,16 @@ func ReportRestoredIn(c *app.Call, done *restore.Restored, v RestoreWords, docum
 	c.Out.EndProgress()
 	named(c, done)
 	if c.JSON {
-		view := ViewRestored(done)
+		view := viewRestored(done)
 		if view.Git != nil && len(c.Paths) > 0 {
 			view.Git.Hint = ""
 		}
-		view.Instead = Keeps(c, done)
+		view.Instead = keepCommand(c, done)
 		if err := c.Out.Document(document(view)); err != nil {
 			return err
 		}
 	} else {
-		PrintRestored(c, done, v)
+		printRestored(c, done, v)
 	}
 	forgotten := forgottenText(done)
 	if forgotten != "" && done.DryRun && !c.Out.Quiet {
@@ -138,7 +138,7 @@ func Confirm(c *app.Call, plan *restore.Restored) (bool, error) {
 			fmt.Fprintf(c.Out.Stderr, "  %s\n", line)
 		}
 		named(c, plan)
-		if keeps := Keeps(c, plan); keeps != "" {
+		if keeps := keepCommand(c, plan); keeps != "" {
 			c.Out.Hint("%s keeps them", keeps)
 		}
 		for _, line := range alone(plan) {
@@ -205,8 +205,8 @@ func yoursAlone(r *restore.Restored) bool {
 	return n > 0 && r.Checkpoint.Kind != manifest.Prompt && n == len(r.Create)+len(r.Replace)+len(r.Delete)+len(r.Mode)
 }
 
-// Keeps is the command that leaves the work of others alone; "" where none is known, or needed.
-func Keeps(c *app.Call, r *restore.Restored) string {
+// keepCommand is the command that leaves the work of others alone; "" where none is known, or needed.
+func keepCommand(c *app.Call, r *restore.Restored) string {
 	switch {
 	case yoursAlone(r):
 		return ""
@@ -268,18 +268,18 @@ func OthersText(also, plain string, r *restore.Restored) (lines []string) {
 		}
 		lines = append(lines, fmt.Sprintf("%s %s that you, or something outside this project's sessions, changed: %s", verb, app.Plural(len(r.Named(r.Outside)), "path", "paths"), somePaths(r.Named(r.Outside), maxOtherPaths)))
 	}
-	return append(lines, NestedText(r)...)
+	return append(lines, nestedText(r)...)
 }
 
-// NestedText says which projects below this one have files that change: their sessions get no notice. It is escaped.
-func NestedText(r *restore.Restored) (lines []string) {
+// nestedText says which projects below this one have files that change: their sessions get no notice. It is escaped.
+func nestedText(r *restore.Restored) (lines []string) {
 	for _, n := range r.Nested {
 		lines = append(lines, fmt.Sprintf("Also changes %s in %s, a project of its own, whose sessions get no notice", app.Plural(n.Paths, "path", "paths"), app.EscapePath(n.Path)))
 	}
 	return lines
 }
 
-func PrintRestored(c *app.Call, r *restore.Restored, v RestoreWords) {
+func printRestored(c *app.Call, r *restore.Restored, v RestoreWords) {
 	o := c.Out
 	did := func(did, would string) string { return app.Did(r.DryRun, did, would) }
 	format := did(v.Done, v.Would)
@@ -319,7 +319,7 @@ func PrintRestored(c *app.Call, r *restore.Restored, v RestoreWords) {
 		o.Summary("%s", line)
 	}
 	first := did(o.Typed(v.TakeBack)+", then ", "")
-	if keeps := Keeps(c, r); keeps != "" {
+	if keeps := keepCommand(c, r); keeps != "" {
 		o.Summary("Keep those with: %s%s", first, o.Typed(keeps))
 	}
 	if commands := alone(r); len(commands) > 0 {
@@ -344,7 +344,7 @@ func PrintRestored(c *app.Call, r *restore.Restored, v RestoreWords) {
 		o.Summary("Git: %s.", line)
 	}
 	if r.DryRun || o.Verbose {
-		PrintRestoredPaths(o, r, 0)
+		printRestoredPaths(o, r, 0)
 	}
 	if !r.DryRun && !o.Verbose {
 		nameSkipped(o, r.Skip)
@@ -417,8 +417,8 @@ func RestoredLine(r *restore.Restored) string {
 	return strings.Join(parts, ", ") + "."
 }
 
-// PrintRestoredPaths lists paths, not more than most of them; 0: all.
-func PrintRestoredPaths(o *app.Output, r *restore.Restored, most int) {
+// printRestoredPaths lists paths, not more than most of them; 0: all.
+func printRestoredPaths(o *app.Output, r *restore.Restored, most int) {
 	if o.JSON || o.Quiet {
 		return
 	}

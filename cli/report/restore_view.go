@@ -76,7 +76,7 @@ type forkView struct {
 	Notes     []string `json:"notes,omitempty"`
 }
 
-func ViewRestored(r *restore.Restored) RestoredView {
+func viewRestored(r *restore.Restored) RestoredView {
 	v := RestoredView{
 		Checkpoint: rows.ViewID(r.Checkpoint.ID), Create: app.ViewPaths(r.Create), Replace: app.ViewPaths(r.Replace),
 		Delete: app.ViewPaths(r.Delete), Mode: app.ViewPaths(r.Mode), Skip: rows.ViewProblems(r.Skip), DryRun: r.DryRun,

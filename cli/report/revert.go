@@ -157,7 +157,7 @@ func PrintReverted(c *app.Call, r *revert.Reverted, flags *RevertFlags, open boo
 		if flags.DryRun || o.Verbose {
 			most = 0
 		}
-		PrintRestoredPaths(o, r.Restored, most)
+		printRestoredPaths(o, r.Restored, most)
 	} else {
 		nameSkipped(o, r.Skip)
 	}

@@ -98,7 +98,7 @@ func RevertFacts(c *app.Call, r *revert.Reverted, open bool) (facts []string) {
 	if n := len(left); n > 0 {
 		fact("Not covered: %s that this work wrote: %s", app.Plural(n, "ignored file", "ignored files"), pathsText(left))
 	}
-	for _, line := range NestedText(r.Restored) {
+	for _, line := range nestedText(r.Restored) {
 		fact("%s", line)
 	}
 	if len(r.Elsewhere) > 0 {

@@ -68,7 +68,7 @@ type nearView struct {
 
 func viewReverted(r *revert.Reverted) RevertedView {
 	return RevertedView{
-		RestoredView: ViewRestored(r.Restored),
+		RestoredView: viewRestored(r.Restored),
 		Reverted:     app.Map(r.Turns, func(t work.RevertedTurn) turnView { return turnView{t.Agent, t.Session, t.PromptID, t.Prompt, t.Paths} }),
 		Merged:       app.Map(r.Merged, func(m revert.MergedPath) mergedView { return mergedView{app.ViewPath(m.Path), m.Removed, m.Restored} }),
 		Kept:         app.Map(r.Kept, func(k revert.KeptPart) app.KeptView { return viewKept(k.Path, k.From, k.To, k.Reason, k.By) }),

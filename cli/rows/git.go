@@ -13,8 +13,8 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// MaxGitLines is how many lines of what git did a row has at most.
-const MaxGitLines = 4
+// maxGitLines is how many lines of what git did a row has at most.
+const maxGitLines = 4
 
 // GitView is one thing that git did, as JSON.
 type GitView struct {
@@ -50,8 +50,8 @@ func GitLines(events []gitevents.Event) (lines []GitLine) {
 	for _, e := range slices.Backward(events) {
 		lines = append(lines, GitLine{e.Time, GitText(e)})
 	}
-	if n := len(lines) - MaxGitLines; n > 0 {
-		lines = append(lines[:MaxGitLines], GitLine{Text: fmt.Sprintf("and %d more", n)})
+	if n := len(lines) - maxGitLines; n > 0 {
+		lines = append(lines[:maxGitLines], GitLine{Text: fmt.Sprintf("and %d more", n)})
 	}
 	return lines
 }

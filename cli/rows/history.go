@@ -118,7 +118,7 @@ func (v *History) Row(ctx context.Context, s *Stepped) (n, id string, at time.Ti
 		return "", "", s.Time, "", "", rerr
 	} else if r != nil && r.Operation != nil {
 		if n, _, err := r.Count(ctx, v.P, v.present); err == nil {
-			text = NowText(r, n)
+			text = nowText(r, n)
 		}
 	}
 	return "@", "", s.Time, "", text, nil

@@ -76,7 +76,7 @@ func OperationNoun(verb string) string {
 func RowText(r *timeline.Row, n timeline.Counts) string {
 	switch r.Kind {
 	case timeline.Now:
-		return NowText(r, n)
+		return nowText(r, n)
 	case timeline.Operation:
 		return operationText(r)
 	}
@@ -103,8 +103,8 @@ func RowText(r *timeline.Row, n timeline.Counts) string {
 	return text
 }
 
-// NowText says how the project is against the last thing that happened to it.
-func NowText(r *timeline.Row, n timeline.Counts) string {
+// nowText says how the project is against the last thing that happened to it.
+func nowText(r *timeline.Row, n timeline.Counts) string {
 	changed := "nothing changed"
 	if total := n.Added + n.Modified + n.Deleted; total > 0 {
 		changed = app.Plural(total, "file changed", "files changed")

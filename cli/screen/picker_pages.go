@@ -122,7 +122,7 @@ func (m *Picker) helpLines(w int) []Line {
 	for _, k := range keys {
 		if w < 60 && k[0] != "" {
 			out = append(out, Line{{" " + k[0], Bold}})
-			for _, part := range Wrap(k[1], max(w-4, 1)) {
+			for _, part := range wrap(k[1], max(w-4, 1)) {
 				out = append(out, Line{{"    " + part, Plain}})
 			}
 			continue

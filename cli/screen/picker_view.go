@@ -371,7 +371,7 @@ func wrapped(lines []Line, w int) (out []Line) {
 			out = append(out, l)
 			continue
 		}
-		for _, part := range Wrap(l[0].Text, w) {
+		for _, part := range wrap(l[0].Text, w) {
 			out = append(out, Text(l[0].Style, part))
 		}
 	}

@@ -129,8 +129,8 @@ func Untab(text string) string {
 	return b.String()
 }
 
-// Wrap breaks a text into lines of at most width columns, at spaces where there are any.
-func Wrap(text string, width int) []string {
+// wrap breaks a text into lines of at most width columns, at spaces where there are any.
+func wrap(text string, width int) []string {
 	width = max(width, 1)
 	var out []string
 	for _, l := range strings.Split(text, "\n") {

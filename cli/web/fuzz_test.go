@@ -59,7 +59,7 @@ func FuzzRequest(f *testing.F) {
 		ctx, stop := context.WithTimeout(t.Context(), 5*time.Millisecond) // or news go on
 		defer stop()
 		w := httptest.NewRecorder()
-		s.Handler().ServeHTTP(w, r.WithContext(ctx))
+		s.handler().ServeHTTP(w, r.WithContext(ctx))
 		kind, _, _ := strings.Cut(w.Header().Get("Content-Type"), ";")
 		isFile := files[w.Body.String()]
 		switch {

@@ -66,8 +66,8 @@ func New(o Options) *Server {
 	return s
 }
 
-// Handler answers requests.
-func (s *Server) Handler() http.Handler { return protect(s.mux) }
+// handler answers requests.
+func (s *Server) handler() http.Handler { return protect(s.mux) }
 
 // count notes that a page that is logged in asks for something, or has its answer. Who is not logged in does not
 // count: whatever looks at ports must not keep the server alive.
@@ -105,7 +105,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	srv := &http.Server{
-		Handler: s.Handler(), ReadHeaderTimeout: headerTime, MaxHeaderBytes: maxHeader, IdleTimeout: quietTime, WriteTimeout: s.writeTime,
+		Handler: s.handler(), ReadHeaderTimeout: headerTime, MaxHeaderBytes: maxHeader, IdleTimeout: quietTime, WriteTimeout: s.writeTime,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ErrorLog:    log.New(io.Discard, "", 0),
 	}

@@ -124,7 +124,7 @@ func (l *lab) do(method, path string, change func(*http.Request), body string) *
 		change(r)
 	}
 	w := httptest.NewRecorder()
-	l.s.Handler().ServeHTTP(w, r)
+	l.s.handler().ServeHTTP(w, r)
 	return w
 }
 

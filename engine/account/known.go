@@ -30,7 +30,7 @@ type KnownStore struct {
 	// it: its directory was moved, or another one had the place. "": it does.
 	Storage string
 	Parent  uint64 // inode of the directory that root is in, 0 where that is not known
-	// FileSystem is that of the same directory, as FileSystemID has it: another disk that is mounted at the place of this
+	// FileSystem is that of the same directory, as fileSystemID has it: another disk that is mounted at the place of this
 	// one can have its device number, and the inode of its root.
 	FileSystem uint64
 	Link       string // the store's real path, where it lies behind a link that the person allowed; "": no link
@@ -199,7 +199,7 @@ func Register(ctx context.Context, env Env, k KnownStore, drop bool) error {
 	}
 	if !drop {
 		if parent, _, err := Identity(filepath.Dir(k.Root)); err == nil && Exists(k.Root) {
-			k.Parent, k.FileSystem = parent.Inode, FileSystemID(filepath.Dir(k.Root))
+			k.Parent, k.FileSystem = parent.Inode, fileSystemID(filepath.Dir(k.Root))
 		}
 		out.WriteString(k.line())
 	}
@@ -288,7 +288,7 @@ func (k KnownStore) wasThere() bool {
 		case err == nil && now.Device != k.Device:
 			return false
 		case err == nil && around == parent:
-			return (k.Parent == 0 || k.Parent == now.Inode) && (k.FileSystem == 0 || k.FileSystem == FileSystemID(parent))
+			return (k.Parent == 0 || k.Parent == now.Inode) && (k.FileSystem == 0 || k.FileSystem == fileSystemID(parent))
 		case err == nil:
 			return k.Mode != GlobalMode
 		case around == filepath.Dir(around):

@@ -29,7 +29,7 @@ func TestGoneIsNotOutOfReach(t *testing.T) {
 	}
 	state := func(want State, change func(*KnownStore)) {
 		t.Helper()
-		k := KnownStore{DirID: id, Mode: GlobalMode, Root: root, Parent: around.Inode, FileSystem: FileSystemID(filepath.Dir(parent))}
+		k := KnownStore{DirID: id, Mode: GlobalMode, Root: root, Parent: around.Inode, FileSystem: fileSystemID(filepath.Dir(parent))}
 		change(&k)
 		if line, ok := parseKnown(k.line()[:len(k.line())-1]); !ok || line != k {
 			t.Errorf("line %q is %+v", k.line(), line)

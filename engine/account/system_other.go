@@ -24,7 +24,7 @@ func Usable(int) bool { return true }
 // FreeDisk is not asked for here: the floor is then not checked.
 func FreeDisk(string) (int64, error) { return 1 << 62, nil }
 
-func FileSystemID(string) uint64 { return 0 }
+func fileSystemID(string) uint64 { return 0 }
 
 func CanWrite(dir string) error {
 	f, err := os.CreateTemp(dir, ".tmp-*")

@@ -54,9 +54,9 @@ func FreeDisk(file string) (int64, error) {
 	return int64(st.Bavail) * int64(st.Bsize), nil
 }
 
-// FileSystemID is what the kernel distinguishes file systems by, of the one that dir is on; 0 where that is not known. Two
+// fileSystemID is what the kernel distinguishes file systems by, of the one that dir is on; 0 where that is not known. Two
 // disks that get the same device number, one after the other, have different ones, mostly from their UUIDs.
-func FileSystemID(dir string) uint64 {
+func fileSystemID(dir string) uint64 {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil {
 		return 0

@@ -42,7 +42,7 @@ const (
 // Event is one thing that git did, or several of the same kind.
 type Event struct {
 	Kind Kind
-	// Names are at most MaxNames of those that are meant: references in full, messages of stash entries, names of
+	// Names are at most maxNames of those that are meant: references in full, messages of stash entries, names of
 	// worktrees; of what HEAD did the branch that it was on, none where it was on none; of Renamed the new name.
 	Names []string
 	// From and To are ids of commits; of Switch what git calls the two places, a branch mostly; of Renamed and Merge From is the
@@ -55,8 +55,8 @@ type Event struct {
 	Time     time.Time // of the newest line of a reflog, zero for not known
 }
 
-// MaxNames is how many names an event has at most. Count is how many there are.
-const MaxNames = 3
+// maxNames is how many names an event has at most. Count is how many there are.
+const maxNames = 3
 
 // Point is what is known of git at one time.
 type Point struct {
@@ -197,7 +197,7 @@ func (c *comparison) count(kind Kind, group, name string, e Event) {
 		c.events = append(c.events, e)
 	}
 	of := &c.events[i]
-	if of.Count++; len(of.Names) < MaxNames {
+	if of.Count++; len(of.Names) < maxNames {
 		of.Names = append(of.Names, name)
 	}
 	if e.Time.After(of.Time) {

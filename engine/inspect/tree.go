@@ -122,17 +122,12 @@ func Content(ctx context.Context, p *project.Project, e manifest.Entry) (io.Read
 	if err != nil {
 		return nil, err
 	}
-	r, err := OpenContent(p, e)
+	r, err := project.ContentOf(p.Store.Get, e)
 	if err != nil {
 		release()
 		return nil, p.Classify(err)
 	}
 	return &project.HeldReader{Reader: r, Release: release}, nil
-}
-
-// OpenContent reads an entry's content under a users lock that is held already.
-func OpenContent(p *project.Project, e manifest.Entry) (io.ReadCloser, error) {
-	return project.ContentOf(p.Store.Get, e)
 }
 
 // Dir is what a directory of a checkpoint holds, without what is below; "" is the

@@ -37,7 +37,7 @@ func Plan(ctx context.Context, p *project.Project, state *LogState, o GCOptions,
 	}
 	r := retentionOf(p.Settings(), o)
 	r.points = pt
-	return r.Plan(state.Checkpoints, state.inUse(), size), nil
+	return r.plan(state.Checkpoints, state.inUse(), size), nil
 }
 
 // points gathers what the log, and where labels count the sessions' files, say. session is the one that

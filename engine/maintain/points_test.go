@@ -86,7 +86,7 @@ func TestPointsRetention(t *testing.T) {
 			}
 			r := Retention{maxSize: 1000, sizeUnset: true, points: pt}
 			var got []int
-			for _, c := range r.Plan(all, nil, tt.size) {
+			for _, c := range r.plan(all, nil, tt.size) {
 				got = append(got, int(c.ID[0]))
 			}
 			if !slices.Equal(got, tt.want) {
@@ -107,7 +107,7 @@ func TestPointsKeepAllWhereNoneWouldStay(t *testing.T) {
 	manual.ID, manual.Agent = manifest.CheckpointID{9}, ""
 	all = append([]manifest.Checkpoint{manual}, all...)
 	r := Retention{points: &points{set: &settings.PiRetention{MaxSnapshots: &none}}}
-	if got := r.Plan(all, nil, 0); len(got) > 0 {
+	if got := r.plan(all, nil, 0); len(got) > 0 {
 		t.Errorf("goes %v", got)
 	}
 }
@@ -125,7 +125,7 @@ func TestPointsKeepUndo(t *testing.T) {
 	for set, want := range map[*settings.PiRetention]string{nil: "[3]", {}: "[3 2]"} {
 		pt.set = set
 		var got []int
-		for _, c := range (Retention{maxAge: 100 * day, points: pt}).Plan(all, nil, 0) {
+		for _, c := range (Retention{maxAge: 100 * day, points: pt}).plan(all, nil, 0) {
 			got = append(got, int(c.ID[0]))
 		}
 		if fmt.Sprint(got) != want {
@@ -143,7 +143,7 @@ func TestPointsKeepBoundSafety(t *testing.T) {
 		{Session: "a", Agent: piAgent, Entries: []string{"later"}, Checkpoint: all[0].ID}, {Session: "a", Agent: piAgent, Entries: []string{"one"}, Checkpoint: all[1].ID},
 	}
 	for _, set := range []*settings.PiRetention{nil, {}} {
-		gone := (Retention{maxAge: 100 * day, points: &points{set: set, bindings: bound}}).Plan(all, nil, 0)
+		gone := (Retention{maxAge: 100 * day, points: &points{set: set, bindings: bound}}).plan(all, nil, 0)
 		if len(gone) != 1 || gone[0].ID != all[2].ID {
 			t.Errorf("set %v: goes %v", set != nil, gone)
 		}

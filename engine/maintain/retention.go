@@ -46,9 +46,9 @@ func retentionOf(s *settings.Settings, o GCOptions) Retention {
 	return r
 }
 
-// Plan gives the checkpoints to forget, oldest first. all is newest first, size
+// plan gives the checkpoints to forget, oldest first. all is newest first, size
 // the bytes that the store takes now. Pinned and named ones stay, and the newest, and what is in use.
-func (r Retention) Plan(all []manifest.Checkpoint, inUse map[manifest.CheckpointID]bool, size int64) []manifest.Checkpoint {
+func (r Retention) plan(all []manifest.Checkpoint, inUse map[manifest.CheckpointID]bool, size int64) []manifest.Checkpoint {
 	if len(all) == 0 {
 		return nil
 	}

@@ -67,7 +67,7 @@ func TestRetention(t *testing.T) {
 				inUse[tt.all[i].ID] = true
 			}
 			var got []int
-			for _, c := range tt.rules.Plan(tt.all, inUse, tt.size) {
+			for _, c := range tt.rules.plan(tt.all, inUse, tt.size) {
 				got = append(got, int(c.ID[0]))
 			}
 			if fmt.Sprint(got) != fmt.Sprint(tt.want) {
@@ -84,7 +84,7 @@ func TestSafetyCheckpointsGoAfterAWeek(t *testing.T) {
 		all[i].Kind = manifest.Safety
 	}
 	var got []int
-	for _, c := range (Retention{}).Plan(all, map[manifest.CheckpointID]bool{all[4].ID: true}, 0) {
+	for _, c := range (Retention{}).plan(all, map[manifest.CheckpointID]bool{all[4].ID: true}, 0) {
 		got = append(got, int(c.ID[0]))
 	}
 	if fmt.Sprint(got) != "[3]" {
@@ -97,7 +97,7 @@ func TestPinnedSafetyCheckpointStays(t *testing.T) {
 	old := manifest.Checkpoint{ID: manifest.CheckpointID{1}, Kind: manifest.Safety, Pinned: true, Time: time.Now().AddDate(0, 0, -20)}
 	named := manifest.Checkpoint{ID: manifest.CheckpointID{2}, Kind: manifest.Safety, Name: "x", Time: old.Time}
 	newest := manifest.Checkpoint{ID: manifest.CheckpointID{3}, Kind: manifest.Manual, Time: time.Now()}
-	if gone := (Retention{}).Plan([]manifest.Checkpoint{newest, old, named}, nil, 0); len(gone) > 0 {
+	if gone := (Retention{}).plan([]manifest.Checkpoint{newest, old, named}, nil, 0); len(gone) > 0 {
 		t.Errorf("%d of the marked go", len(gone))
 	}
 }

@@ -56,8 +56,8 @@ type Kept struct {
 const (
 	// MaxPaths is how many paths a text names at most.
 	MaxPaths = 20
-	// MaxText is how long it is at most, in bytes.
-	MaxText = 1024
+	// maxText is how long it is at most, in bytes.
+	maxText = 1024
 	// maxQueued is how many operations wait for a session at most; of more the newest are kept.
 	maxQueued = 8
 	// maxPrompts is how many prompts of a notice are kept.

@@ -16,14 +16,14 @@ const (
 	moreRoom = len(", and 4294967295 more")
 )
 
-// Text is the text about operations for the agent of a session, the oldest first: at most MaxText bytes,
+// Text is the text about operations for the agent of a session, the oldest first: at most maxText bytes,
 // and MaxPaths names. "" where there are none.
 func Text(all []Notice, session string) string {
 	if len(all) == 0 {
 		return ""
 	}
 	leads := make([]string, len(all))
-	free := MaxText - len(textHead) - len(textTail) - 2
+	free := maxText - len(textHead) - len(textTail) - 2
 	for i := range all {
 		leads[i] = "\n- " + all[i].lead(session)
 		free -= len(leads[i]) + len(".")

@@ -84,7 +84,7 @@ func TestTextBounds(t *testing.T) {
 			all = append(all, n.cut())
 		}
 		got := Text(all, "a")
-		if len(got) > MaxText {
+		if len(got) > maxText {
 			t.Fatalf("%d bytes: %s", len(got), got)
 		}
 		body := strings.TrimSuffix(strings.TrimPrefix(got, textHead+"\n"), "\n"+textTail)

@@ -12,10 +12,10 @@ import (
 	"github.com/rewind-cli/rewind/engine/linediff"
 )
 
-// Limits, in bytes: past MaxText a file is not compared by lines, past MaxBinary its content is not written down.
+// Limits, in bytes: past MaxText a file is not compared by lines, past maxBinary its content is not written down.
 const (
 	MaxText   = 8 << 20
-	MaxBinary = 256 << 20
+	maxBinary = 256 << 20
 )
 
 // Options of Write.
@@ -64,7 +64,7 @@ func load(f *File, read Source, o Options) (side, error) {
 		s.held, s.text = true, true
 		return s, nil
 	}
-	if f.Size > MaxText && (!o.Binary || f.Size > MaxBinary) {
+	if f.Size > MaxText && (!o.Binary || f.Size > maxBinary) {
 		return s, nil
 	}
 	var err error

@@ -221,9 +221,9 @@ func (at *Location) History(env account.Env, known []account.KnownStore) []Histo
 	return out
 }
 
-// LostBelow is a project between root and the working directory that was deleted with its store and is there again
+// lostBelow is a project between root and the working directory that was deleted with its store and is there again
 // without it, as after a restore of the project around it: its directory, and what there is of its history. "" for none.
-func (at *Location) LostBelow(env account.Env, known []account.KnownStore) (root string, history []History) {
+func (at *Location) lostBelow(env account.Env, known []account.KnownStore) (root string, history []History) {
 	dir, err := filepath.EvalSymlinks(env.Dir)
 	if env.Dir == "" || err != nil || !within(dir, at.Root) {
 		return "", nil

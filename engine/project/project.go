@@ -147,7 +147,7 @@ func OpenAt(ctx context.Context, o OpenOptions, at Location, known []account.Kno
 		return nil, err
 	}
 	p.ID, _ = account.ParseStoreID(p.Format.ID) // checked when the format was read
-	if root, history := at.LostBelow(o.Env, known); root != "" {
+	if root, history := at.lostBelow(o.Env, known); root != "" {
 		p.notices = append(p.notices, fmt.Sprintf("%s was a project of its own until it was deleted, and this is the history of the project around it: rewind init --root . --adopt %s, run there, brings its own back",
 			root, history[0].ID))
 	}

@@ -159,7 +159,7 @@ func (c *cloning) into(ctx context.Context, o CloneOptions, a about, logs []stri
 	}
 	err = errors.Join(err, p.Close())
 	if kept, _ := os.ReadDir(c.keep); ctx.Err() != nil && len(kept) > 0 {
-		return &InterruptedError{o.Dir, err}
+		return &InterruptedError{err}
 	}
 	return errors.Join(err, c.undo(o))
 }
@@ -168,10 +168,7 @@ func (c *cloning) into(ctx context.Context, o CloneOptions, a about, logs []stri
 const cloneName = "clone"
 
 // InterruptedError: a clone was interrupted, and the same one again goes on with what has come.
-type InterruptedError struct {
-	Dir string
-	Err error
-}
+type InterruptedError struct{ Err error }
 
 func (e *InterruptedError) Error() string { return e.Err.Error() }
 func (e *InterruptedError) Unwrap() error { return e.Err }

@@ -145,10 +145,7 @@ func (r *Remote) AddPeople(ctx context.Context, people []keyring.Person) (added 
 }
 
 // NoPersonError: the key of a remote is not sealed for such a public key.
-type NoPersonError struct {
-	Text string
-	Have []keyring.Opens
-}
+type NoPersonError struct{ Text string }
 
 func (e *NoPersonError) Error() string { return "the key of the remote is not sealed for " + e.Text }
 
@@ -167,7 +164,7 @@ func (r *Remote) RemovePerson(ctx context.Context, text string) (gone []string, 
 		return nil, false, err
 	}
 	if len(names) == 0 {
-		return nil, false, &NoPersonError{text, s.People}
+		return nil, false, &NoPersonError{text}
 	}
 	if err := s.b.Put(ctx, n.Name, n.Data); err != nil {
 		return nil, false, err

@@ -33,10 +33,7 @@ type Note struct {
 }
 
 // NoShareError: the remote has no share of such an id, or several.
-type NoShareError struct {
-	ID   string
-	Have []string
-}
+type NoShareError struct{ ID string }
 
 func (e *NoShareError) Error() string {
 	return fmt.Sprintf("the remote has no share %q, or several that begin so", e.ID)
@@ -103,12 +100,12 @@ func (r *Remote) RemoveShare(ctx context.Context, id string) (removed Share, err
 	if err != nil {
 		return removed, err
 	}
-	meant := slices.DeleteFunc(slices.Clone(ids), func(s string) bool { return id == "" || !strings.HasPrefix(s, id) })
+	meant := slices.DeleteFunc(ids, func(s string) bool { return id == "" || !strings.HasPrefix(s, id) })
 	if len(meant) == 0 {
 		_ = r.noteShares(ctx, func(known map[string]string) { delete(known, id) }) // another machine has removed it
 	}
 	if len(meant) != 1 {
-		return removed, &NoShareError{id, ids}
+		return removed, &NoShareError{id}
 	}
 	return r.removeShare(ctx, whole, meant[0])
 }

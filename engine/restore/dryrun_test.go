@@ -295,7 +295,7 @@ func (l *lab) rechunk(c manifest.Checkpoint, path string, out *manifest.Checkpoi
 		if err != nil {
 			return err
 		}
-		content, err := inspect.OpenContent(p, e)
+		content, err := project.ContentOf(p.Store.Get, e)
 		if err != nil {
 			return err
 		}

@@ -66,9 +66,9 @@ func VerbOf(op manifest.Operation) string {
 func commandOf(op manifest.Operation) string {
 	switch verb := VerbOf(op); verb {
 	case string(manifest.OpUndoRestore):
-		return UndoVerb
+		return oplog.UndoVerb
 	case string(manifest.OpRedoRestore):
-		return RedoVerb
+		return oplog.RedoVerb
 	default:
 		return verb
 	}

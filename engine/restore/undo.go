@@ -16,12 +16,6 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// Verbs of operations that Undo and Redo made.
-const (
-	UndoVerb = oplog.UndoVerb
-	RedoVerb = oplog.RedoVerb
-)
-
 // Undo goes o.Steps (0: one) steps back through what changed the project. A step undoes work: it leads to
 // the newest checkpoint whose files differ, or to the state that a newer operation left. Or it takes an operation back
 // (restore, revert, back), with both halves where that had both. Called again, it goes further back from
@@ -30,7 +24,7 @@ const (
 // Errors: *NothingError, *FewStepsError where there are fewer, and as UndoRestore where operations are taken back.
 func Undo(ctx context.Context, p *project.Project, o Options) (*Restored, error) {
 	if o.To != 0 {
-		return undoRestore(ctx, p, o, UndoVerb)
+		return undoRestore(ctx, p, o, oplog.UndoVerb)
 	}
 	if o.Git != GitStays {
 		return Do(ctx, p, o, manifest.OpUndo, func(r *Run) (*treeio.Plan, error) { return r.undoWithGit() })
@@ -58,9 +52,9 @@ func Undo(ctx context.Context, p *project.Project, o Options) (*Restored, error)
 			case err != nil:
 				return nil, err
 			case s == nil && len(steps) == 0:
-				return nil, &project.NothingError{What: UndoVerb, Next: cmp.Or(r.nestedInstead(), r.gitInstead(ops))}
+				return nil, &project.NothingError{What: oplog.UndoVerb, Next: cmp.Or(r.nestedInstead(), r.gitInstead(ops))}
 			case s == nil:
-				return nil, &project.FewStepsError{What: UndoVerb, Have: len(steps)}
+				return nil, &project.FewStepsError{What: oplog.UndoVerb, Have: len(steps)}
 			}
 			steps = append(steps, *s)
 		}
@@ -116,7 +110,7 @@ func (r *Run) undoTo(ops []manifest.Operation, steps []undoStep, plan *treeio.Pl
 		}
 	}
 	if len(back) == len(steps) && r.Sel == nil {
-		return r.takeBack(ops, back, manifest.OpUndoRestore, UndoVerb)
+		return r.takeBack(ops, back, manifest.OpUndoRestore, oplog.UndoVerb)
 	}
 	last := steps[len(steps)-1]
 	if len(back) > 0 && last.back == nil && r.Options.Half == conversation.ConversationOnly {

@@ -29,9 +29,9 @@ func (r *Run) undoWithGit() (*treeio.Plan, error) {
 		case err != nil:
 			return nil, err
 		case s == nil && n == 0:
-			return nil, &project.NothingError{What: UndoVerb, Next: "nothing was lost since any checkpoint: rewind list shows what there is"}
+			return nil, &project.NothingError{What: oplog.UndoVerb, Next: "nothing was lost since any checkpoint: rewind list shows what there is"}
 		case s == nil:
-			return nil, &project.FewStepsError{What: UndoVerb, Have: n}
+			return nil, &project.FewStepsError{What: oplog.UndoVerb, Have: n}
 		}
 		steps = append(steps, *s)
 	}

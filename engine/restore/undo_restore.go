@@ -39,7 +39,7 @@ func undoRestore(ctx context.Context, p *project.Project, o Options, verb string
 			}
 		}
 		if i < 0 {
-			return nil, &project.NothingError{What: UndoVerb}
+			return nil, &project.NothingError{What: oplog.UndoVerb}
 		}
 		return r.takeBack(ops, undo[i:], manifest.OpUndoRestore, verb)
 	})
@@ -76,7 +76,7 @@ func RedoRestore(ctx context.Context, p *project.Project, o Options) (*Restored,
 	return runTakeBack(ctx, p, o, manifest.OpRedoRestore, func(r *Run, ops []manifest.Operation) (*treeio.Plan, error) {
 		_, redo := oplog.Stacks(ops)
 		if len(redo) == 0 {
-			return nil, &project.NothingError{What: RedoVerb}
+			return nil, &project.NothingError{What: oplog.RedoVerb}
 		}
 		return r.takeBack(ops, redo[len(redo)-1:], manifest.OpRedoRestore, "")
 	})
@@ -140,12 +140,12 @@ func redo(ctx context.Context, p *project.Project, o Options, n int) (*Restored,
 		list := oplog.Redoable(ops)
 		switch {
 		case len(list) == 0:
-			return nil, &project.NothingError{What: RedoVerb}
+			return nil, &project.NothingError{What: oplog.RedoVerb}
 		case len(list) < n:
-			return nil, &project.FewStepsError{What: RedoVerb, Have: len(list)}
+			return nil, &project.FewStepsError{What: oplog.RedoVerb, Have: len(list)}
 		}
 		withGit = slices.ContainsFunc(list[len(list)-n:], func(o manifest.Operation) bool { return strings.Contains(o.Args, "--git") })
-		return r.takeBack(ops, list[len(list)-n:], oplog.RedoKind(list[len(list)-1]), RedoVerb)
+		return r.takeBack(ops, list[len(list)-n:], oplog.RedoKind(list[len(list)-1]), oplog.RedoVerb)
 	})
 	if err != nil || done.StepsBack < 2 || done.Operation == 0 {
 		return done, err
@@ -205,12 +205,12 @@ func (r *Run) takeBack(ops, back []manifest.Operation, kind manifest.OperationKi
 		} else if !there {
 			what := verb
 			if what == "" {
-				what = UndoVerb
+				what = oplog.UndoVerb
 			}
 			return nil, &project.NothingError{What: what, Next: "the state before that operation was removed, since it is old: rewind list --all shows what is kept"}
 		}
 		r.takesBack = append(r.takesBack, op.Seq)
-		if verb == RedoVerb {
+		if verb == oplog.RedoVerb {
 			r.answer.StepsBack += stepsOf(op)
 		}
 	}
@@ -252,9 +252,9 @@ func (r *Run) hasHalf(back []manifest.Operation) error {
 	case r.Options.Half == conversation.CodeOnly && !slices.ContainsFunc(back, func(o manifest.Operation) bool {
 		return o.After != (oid.ID{}) || o.Fork == "" && o.TranscriptBackup == "" // what cancelled out moved neither half
 	}):
-		what := UndoVerb
-		if r.Op.Verb == RedoVerb || r.Op.Kind == manifest.OpRedoRestore {
-			what = RedoVerb
+		what := oplog.UndoVerb
+		if r.Op.Verb == oplog.RedoVerb || r.Op.Kind == manifest.OpRedoRestore {
+			what = oplog.RedoVerb
 		}
 		return &project.NothingError{What: what, Next: "that operation moved only the conversation: leave out --code-only"}
 	}

@@ -47,8 +47,8 @@ func (e *AlreadyWatchedError) Error() string {
 	return "another rewind watch runs in " + e.Root
 }
 
-// WatchTool is what the checkpoints of Watch have as their tool.
-const WatchTool = "watch"
+// watchTool is what the checkpoints of Watch have as their tool.
+const watchTool = "watch"
 
 const (
 	watchLockName = "watch"
@@ -131,7 +131,7 @@ func (w *watching) save(ctx context.Context) (bool, error) {
 		var saved *checkpoint.Saved
 		began := time.Now()
 		whole := began.Sub(w.whole) >= w.pause
-		saved, err = Save(ctx, p, checkpoint.Options{Kind: manifest.PostTool, OnlyIfChanged: true, Whole: whole, By: conversation.Trigger{Tool: WatchTool}})
+		saved, err = Save(ctx, p, checkpoint.Options{Kind: manifest.PostTool, OnlyIfChanged: true, Whole: whole, By: conversation.Trigger{Tool: watchTool}})
 		if err == nil {
 			w.failed = ""
 			if whole {

@@ -25,7 +25,7 @@ func Set(file, key, value string) error {
 	}
 	text, ok := keys[i].encode(value)
 	if !ok {
-		return &ValueError{key, value, keys[i].Allowed()}
+		return &ValueError{key, value, keys[i].allowed()}
 	}
 	return change(file, func(old []byte) ([]byte, error) { return setKey(old, key, text) })
 }

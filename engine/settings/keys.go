@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// DefaultTier holds where nothing names one.
-const DefaultTier = "balanced"
+// defaultTier holds where nothing names one.
+const defaultTier = "balanced"
 
 // Key describes one setting, for help, completion and validation.
 type Key struct {
@@ -74,7 +74,7 @@ const (
 )
 
 var keys = [keyCount]Key{
-	keyTier:              {Name: "tier", kind: kindWord, Choices: []string{"minimal", "balanced", "aggressive"}, fallback: DefaultTier, Doc: "how often hooks take checkpoints"},
+	keyTier:              {Name: "tier", kind: kindWord, Choices: []string{"minimal", "balanced", "aggressive"}, fallback: defaultTier, Doc: "how often hooks take checkpoints"},
 	keyStorageMode:       {Name: "storage.mode", kind: kindWord, Choices: []string{"project", "global"}, fallback: "project", Doc: "where init makes the store"},
 	keyAutoInit:          {Name: "autoInit", kind: kindFlag, fallback: false, Doc: "initialise a project when an agent's session starts in it"},
 	keyAntiSpam:          {Name: "antiSpam.enabled", kind: kindFlag, ByTier: true, fallback: true, Doc: "skip checkpoints of tool calls in quick succession"},

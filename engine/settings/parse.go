@@ -10,8 +10,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Allowed says what a value may be, for people: `"none", "small" or "all"`.
-func (k *Key) Allowed() string {
+// allowed says what a value may be, for people: `"none", "small" or "all"`.
+func (k *Key) allowed() string {
 	switch k.kind {
 	case kindFlag:
 		return "true or false"

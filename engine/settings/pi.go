@@ -25,8 +25,8 @@ type PiRetention struct {
 	StartupBudget *time.Duration // a sweep at a session's start that takes longer ends without having dropped anything
 }
 
-// PiDir is where pi keeps its settings, extensions and sessions, "" without a home.
-func PiDir(home string, getenv func(string) string) string {
+// piDir is where pi keeps its settings, extensions and sessions, "" without a home.
+func piDir(home string, getenv func(string) string) string {
 	if getenv != nil {
 		if dir := getenv("PI_CODING_AGENT_DIR"); filepath.IsAbs(dir) {
 			return dir
@@ -44,7 +44,7 @@ const maxPiSettings = 4 << 20
 // LoadPi reads pi's settings. What is missing, broken or of another type counts as not set: a limit
 // that cannot be read deletes nothing.
 func LoadPi(home string, getenv func(string) string) Pi {
-	file := filepath.Join(PiDir(home, getenv), "settings.json")
+	file := filepath.Join(piDir(home, getenv), "settings.json")
 	f, info, err := vfs.OpenRegular(file, 0)
 	if err != nil {
 		return Pi{}

@@ -122,7 +122,7 @@ func (l *loader) object(o *hujson.Object, prefix, file string, source Source, ha
 			}
 			v, ok := keys[i].decode(m.Value.Value)
 			if !ok {
-				l.warn(file, name, "is "+describe(m.Value.Value), keys[i].Allowed())
+				l.warn(file, name, "is "+describe(m.Value.Value), keys[i].allowed())
 				continue
 			}
 			hand[i] = slot{v, Origin{source, file}}
@@ -161,11 +161,11 @@ func describe(v hujson.ValueTrimmed) string {
 	return s
 }
 
-// TierVariables override the tier, the first one that is set and valid.
-var TierVariables = []string{"REWIND_TIER", "CHECKPOINT_TIER"}
+// tierVariables override the tier, the first one that is set and valid.
+var tierVariables = []string{"REWIND_TIER", "CHECKPOINT_TIER"}
 
 func (l *loader) environment(hand *[keyCount]slot) {
-	for _, name := range TierVariables {
+	for _, name := range tierVariables {
 		text := l.getenv(name)
 		if text == "" {
 			continue
@@ -174,6 +174,6 @@ func (l *loader) environment(hand *[keyCount]slot) {
 			hand[keyTier] = slot{v, Origin{FromEnvironment, name}}
 			return
 		}
-		l.warn(name, "", fmt.Sprintf("is %q", text), keys[keyTier].Allowed())
+		l.warn(name, "", fmt.Sprintf("is %q", text), keys[keyTier].allowed())
 	}
 }

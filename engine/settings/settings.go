@@ -129,7 +129,7 @@ func Load(o Options) (*Settings, []Warning) {
 	l.file(o.ProjectFile, FromProject, &hand)
 	l.environment(&hand)
 
-	tier := DefaultTier
+	tier := defaultTier
 	if v, ok := hand[keyTier].value.(string); ok {
 		tier = v
 	}

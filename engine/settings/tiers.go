@@ -95,7 +95,7 @@ func (l *loader) section(o *hujson.Object, section, file string, origin Origin, 
 			if v, ok := keys[t.key].decode(m.Value.Value); ok {
 				values[t.key] = slot{v, origin}
 			} else {
-				l.warn(file, section+"."+name, "is "+describe(m.Value.Value), keys[t.key].Allowed())
+				l.warn(file, section+"."+name, "is "+describe(m.Value.Value), keys[t.key].allowed())
 			}
 		}
 	}

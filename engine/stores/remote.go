@@ -2,11 +2,11 @@ package stores
 
 import "strings"
 
-// RemoteByName tells of a mounted file system, by the name that macOS gives it,
+// remoteByName tells of a mounted file system, by the name that macOS gives it,
 // whether its locks, inodes or change times cannot be trusted. local is what the system
 // says of the volume: one of a server is not, but one that a program of the user
 // serves may be.
-func RemoteByName(name string, local bool) (kind string, remote bool) {
+func remoteByName(name string, local bool) (kind string, remote bool) {
 	switch name = strings.ToLower(name); name {
 	case "nfs", "9p", "webdav", "ftp", "vmhgfs", "prl_fs", "acfs":
 		return name, true

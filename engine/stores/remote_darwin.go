@@ -8,5 +8,5 @@ func remoteFileSystem(dir string) (kind string, remote bool) {
 	if err := unix.Statfs(dir, &st); err != nil {
 		return "", false
 	}
-	return RemoteByName(unix.ByteSliceToString(st.Fstypename[:]), st.Flags&unix.MNT_LOCAL != 0)
+	return remoteByName(unix.ByteSliceToString(st.Fstypename[:]), st.Flags&unix.MNT_LOCAL != 0)
 }

@@ -1,10 +1,6 @@
-package stores_test
+package stores
 
-import (
-	"testing"
-
-	"github.com/rewind-cli/rewind/engine/stores"
-)
+import "testing"
 
 func TestRemoteByName(t *testing.T) {
 	for _, c := range []struct {
@@ -17,7 +13,7 @@ func TestRemoteByName(t *testing.T) {
 		{"osxfuse", true, true}, {"macfuse", true, true}, {"fusefs_txantfs", true, true}, {"AppleVirtIOFS", true, true},
 		{"whatever", false, true}, {"", false, true},
 	} {
-		if kind, remote := stores.RemoteByName(c.name, c.local); remote != c.remote || remote && kind == "" && c.name != "" {
+		if kind, remote := remoteByName(c.name, c.local); remote != c.remote || remote && kind == "" && c.name != "" {
 			t.Errorf("%s, local %v: %q, %v", c.name, c.local, kind, remote)
 		}
 	}

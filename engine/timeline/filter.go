@@ -18,7 +18,7 @@ import (
 // Filter selects rows by what they say. Its zero value selects all.
 type Filter struct {
 	Paths        []string                     // paths and globs as package pathspec has them: rows whose own changes have one
-	Text         string                       // in name, description, prompt, tool or its argument, or in what git did; see Fits
+	Text         string                       // in name, description, prompt, tool or its argument, or in what git did; see fits
 	GitText      func(gitevents.Event) string // how that is shown; nil: it is not searched
 	Since, Until time.Time                    // zero: no bound
 	Sessions     map[string]bool              // session ids; nil: all
@@ -64,21 +64,21 @@ func (r *Row) says(text string) bool {
 	if o := r.Operation; o != nil {
 		fields = append(fields, string(o.Kind), o.Verb)
 	}
-	return slices.ContainsFunc(fields, func(s string) bool { return Fits(s, text) })
+	return slices.ContainsFunc(fields, func(s string) bool { return fits(s, text) })
 }
 
 // GitSaying are the events that have the text; none where none has.
 func (f *Filter) GitSaying(events []gitevents.Event) (list []gitevents.Event) {
 	for _, e := range events {
-		if f.Text != "" && Fits(f.GitText(e), f.Text) {
+		if f.Text != "" && fits(f.GitText(e), f.Text) {
 			list = append(list, e)
 		}
 	}
 	return list
 }
 
-// Fits reports whether s contains text: whatever the case, unless text has a capital letter.
-func Fits(s, text string) bool {
+// fits reports whether s contains text: whatever the case, unless text has a capital letter.
+func fits(s, text string) bool {
 	if strings.IndexFunc(text, unicode.IsUpper) >= 0 {
 		return strings.Contains(s, text)
 	}

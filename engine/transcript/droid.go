@@ -12,7 +12,7 @@ const Droid Agent = "droid"
 func droidFormat() format {
 	return format{
 		owns:       func(file string) bool { return strings.Contains(file, "/.factory/sessions/") },
-		folder:     DroidDirName,
+		folder:     droidDirName,
 		home:       droidSessions,
 		keeps:      func(h Home) []string { return []string{droidSessions(h)} },
 		promptless: true,
@@ -37,14 +37,14 @@ var droidKinds = kinds{
 	texts: claudeKinds.texts,
 }
 
-// DroidDirName is the name under which Droid keeps the sessions of a working
+// droidDirName is the name under which Droid keeps the sessions of a working
 // directory: only slashes become dashes.
-func DroidDirName(cwd string) string { return strings.ReplaceAll(cwd, "/", "-") }
+func droidDirName(cwd string) string { return strings.ReplaceAll(cwd, "/", "-") }
 
 func droidSessions(h Home) string { return filepath.Join(h.Dir, ".factory", "sessions") }
 
 func droidDirs(h Home, cwd string) []string {
-	return matching(droidSessions(h), DroidDirName(cwd), "-")
+	return matching(droidSessions(h), droidDirName(cwd), "-")
 }
 
 func droidSides(file string) ([]Side, error) {

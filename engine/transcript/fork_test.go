@@ -220,7 +220,7 @@ func TestForkFiles(t *testing.T) {
 		t.Run(m.version, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "gone", ClaudeDirName(m.cwd))
 			if m.agent == Droid {
-				dir = filepath.Join(t.TempDir(), DroidDirName(m.cwd))
+				dir = filepath.Join(t.TempDir(), droidDirName(m.cwd))
 			}
 			m.say("one")
 			end := m.reply("it's")

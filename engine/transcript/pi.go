@@ -21,7 +21,7 @@ func piFormat() format {
 		owns:     func(file string) bool { return strings.Contains(file, "/.pi/agent/sessions/") },
 		session:  piSession,
 		fileName: piFileName,
-		folder:   PiDirName,
+		folder:   piDirName,
 		program:  "/pi-coding-agent/",
 		kinds:    &piKinds,
 		answers:  true,
@@ -46,8 +46,8 @@ const (
 	piNewest = "3"
 )
 
-// PiDirName is the name under which pi keeps the sessions of a working directory.
-func PiDirName(cwd string) string {
+// piDirName is the name under which pi keeps the sessions of a working directory.
+func piDirName(cwd string) string {
 	return "--" + piPlain(strings.TrimLeft(cwd, `/\`)) + "--"
 }
 
@@ -61,7 +61,7 @@ func piSessions(h Home) string {
 }
 
 func piDirs(h Home, cwd string) (dirs []string) {
-	name := strings.TrimSuffix(PiDirName(cwd), "--")
+	name := strings.TrimSuffix(piDirName(cwd), "--")
 	sessions := piSessions(h)
 	entries, err := os.ReadDir(sessions)
 	if err != nil {

@@ -29,7 +29,7 @@ func TestDirNames(t *testing.T) {
 	if got, want := ClaudeDirName(long), "-"+strings.Repeat("a", 150)+strings.Repeat("-", 49)+"-"+longHash; got != want {
 		t.Errorf("long: %q, want %q", got, want)
 	}
-	if got := DroidDirName("/srv/a.b_c d+e"); got != "-srv-a.b_c d+e" {
+	if got := droidDirName("/srv/a.b_c d+e"); got != "-srv-a.b_c d+e" {
 		t.Errorf("droid: %q", got)
 	}
 }
@@ -125,7 +125,7 @@ func TestSessions(t *testing.T) {
 	if got, err := Sessions(Claude, h, root); err != nil || len(got) != 1 || got[0].ID != id(6) {
 		t.Errorf("with its own directory: %+v %v", got, err)
 	}
-	write(Droid, root, filepath.Join(home, ".factory", "sessions", DroidDirName(root)), id(7), 1)
+	write(Droid, root, filepath.Join(home, ".factory", "sessions", droidDirName(root)), id(7), 1)
 	if got, err := Sessions(Droid, h, root); err != nil || len(got) != 1 || got[0].ID != id(7) || got[0].Title != "t" {
 		t.Errorf("droid: %+v %v", got, err)
 	}

@@ -63,7 +63,7 @@ func (e *AbortedError) Error() string {
 func (e *AbortedError) Unwrap() error { return e.Err }
 
 // UnfinishedError says that a journal is there already: Open and Recover first.
-type UnfinishedError struct{ Dir string }
+type UnfinishedError struct{}
 
 func (e *UnfinishedError) Error() string { return "an earlier restore has not finished" }
 
@@ -94,7 +94,7 @@ func (p *Plan) Apply(ctx context.Context, o ApplyOptions) (*Outcome, error) {
 	j, err := createJournal(&o, r)
 	if err != nil {
 		if errors.Is(err, syscall.EEXIST) {
-			return nil, &UnfinishedError{o.Dir}
+			return nil, &UnfinishedError{}
 		}
 		return nil, err
 	}

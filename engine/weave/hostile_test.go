@@ -66,7 +66,7 @@ func TestTooLarge(t *testing.T) {
 	w := New(text(0))
 	full := 0
 	for v := 1; v < versions; v++ {
-		if err := w.Add(text(v), v); errors.Is(err, ErrTooLarge) {
+		if err := w.Add(text(v), v); errors.Is(err, errTooLarge) {
 			full = v
 			break
 		} else if err != nil {
@@ -97,7 +97,7 @@ func TestTooLarge(t *testing.T) {
 func TestOldestTooLarge(t *testing.T) {
 	half := strings.Repeat("x", maxBytes/2)
 	w := New([]string{half + "a\n", half + "b\n"})
-	if err := w.Add(nil, 1); !errors.Is(err, ErrTooLarge) {
+	if err := w.Add(nil, 1); !errors.Is(err, errTooLarge) {
 		t.Errorf("%v", err)
 	}
 	f := NewFile(Version{Entry: entry("644:a").Entry, Text: true, Lines: []string{half + "a\n", half + "b\n"}})

@@ -9,10 +9,10 @@ type Taken struct {
 }
 
 // AddWithout puts the next version in, which step made by taking others out of the newest one. Which of several equal lines went is known so, and what came back is what had been there. Where the lines are
-// not what Without gives, it is Add. The error is ErrTooLarge.
+// not what Without gives, it is Add. The error is errTooLarge.
 func (w *Weave) AddWithout(lines []string, step int, t Taken) error {
 	if w.made[0].back == tooLarge {
-		return ErrTooLarge
+		return errTooLarge
 	}
 	r := w.Without(t.Own, t.Options)
 	if len(r.from) != len(r.Lines) || len(r.Lines) != len(lines) {
@@ -29,7 +29,7 @@ func (w *Weave) AddWithout(lines []string, step int, t Taken) error {
 		}
 	}
 	if len(w.lines)+added > maxLines || w.table.Bytes()+bytes > maxBytes {
-		return ErrTooLarge
+		return errTooLarge
 	}
 	v := version{step: step, back: none, size: len(lines)}
 	at := int32(len(w.made))

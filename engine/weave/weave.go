@@ -17,8 +17,8 @@ const (
 	maxBytes = 128 << 20 // of the distinct ones
 )
 
-// ErrTooLarge says that a version has more than a weave holds. The weave is unchanged.
-var ErrTooLarge = errors.New("too many lines in all versions")
+// errTooLarge says that a version has more than a weave holds. The weave is unchanged.
+var errTooLarge = errors.New("too many lines in all versions")
 
 // Weave is all versions of a text as one sequence of lines. It is not safe for concurrent use.
 type Weave struct {
@@ -88,10 +88,10 @@ const tooLarge = -2
 
 // Add puts the next version in, which step made; a step can make several. A version equal to an earlier one is
 // a return to it: its lines are that one's, and what came between counts as long as the step is taken
-// back. The error is ErrTooLarge.
+// back. The error is errTooLarge.
 func (w *Weave) Add(lines []string, step int) error {
 	if w.made[0].back == tooLarge {
-		return ErrTooLarge
+		return errTooLarge
 	}
 	return w.append(lines, step)
 }
@@ -103,7 +103,7 @@ func (w *Weave) ReturnsTo(step int) { w.upTo = &step }
 // AddText is Add of a text's lines. The weave keeps no memory of it.
 func (w *Weave) AddText(text string, step int) error {
 	if w.made[0].back == tooLarge {
-		return ErrTooLarge
+		return errTooLarge
 	}
 	return w.appendText(text, step)
 }
@@ -144,7 +144,7 @@ func (w *Weave) appendText(text string, step int) error {
 // put makes the next version: so many of the newest one's first lines, others, so many of its last ones.
 func (w *Weave) put(start int, lines []string, end, step int) error {
 	if len(w.lines)+len(lines) > maxLines || w.table.Bytes()+size(lines) > maxBytes {
-		return ErrTooLarge
+		return errTooLarge
 	}
 	names := append(slices.Grow(w.spare[0][:0], start+len(lines)+end), w.names[:start]...)
 	names = w.name(names, lines, w.names[start:len(w.names)-end])

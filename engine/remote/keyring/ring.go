@@ -91,9 +91,8 @@ func (r *Ring) kind(kind string) (some []*object) {
 
 // Opens is for whom a key is sealed.
 type Opens struct {
-	For   string // the public key, or Passphrase
-	Epoch int    // of the key
-	name  string
+	For  string // the public key, or Passphrase
+	name string
 }
 
 // People are those for whom the newest key of a chain is sealed, by who had the key.
@@ -108,7 +107,7 @@ func (r *Ring) People(k Key) (all []Opens) {
 	}
 	for _, o := range r.kind(kindFor) {
 		if o.Recipient == k.Recipient() && !gone[o.name] && o.marked(k) {
-			all = append(all, Opens{o.For, o.Epoch, o.name})
+			all = append(all, Opens{o.For, o.name})
 		}
 	}
 	return all
