@@ -11,6 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/web"
 	"github.com/rewind-cli/rewind/engine/inspect"
+	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -85,7 +86,7 @@ func (s *space) Raw(ctx context.Context, args web.Args) (*web.Raw, error) {
 }
 
 func (s *space) raw(ctx context.Context, args web.Args) (*web.Raw, error) {
-	release, err := s.P.Hold(ctx)
+	release, err := s.P.Use(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -118,22 +119,11 @@ func (s *space) raw(ctx context.Context, args web.Args) (*web.Raw, error) {
 		return nil, err
 	}
 	keep = true
-	return &web.Raw{Name: path.Base(file), Size: e.Size, ReadCloser: heldReader{r, release}}, nil
-}
-
-// heldReader gives the store back with the file.
-type heldReader struct {
-	io.ReadCloser
-	release func()
-}
-
-func (r heldReader) Close() error {
-	defer r.release()
-	return r.ReadCloser.Close()
+	return &web.Raw{Name: path.Base(file), Size: e.Size, ReadCloser: &project.HeldReader{ReadCloser: r, Release: release}}, nil
 }
 
 func (s *space) file(ctx context.Context, args web.Args) (any, error) {
-	release, err := s.P.Hold(ctx)
+	release, err := s.P.Use(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func (s *space) search(ctx context.Context, args web.Args, out io.Writer) error 
 	if err != nil {
 		return err
 	}
-	release, err := s.P.Hold(ctx)
+	release, err := s.P.Use(ctx)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ type versionView struct {
 const firstVersions, mostVersions = 50, 200
 
 func (s *space) history(ctx context.Context, args web.Args) (any, error) {
-	release, err := s.P.Hold(ctx)
+	release, err := s.P.Use(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -158,7 +158,7 @@ func (s *space) diff(ctx context.Context, args web.Args) (any, error) {
 	if found != nil {
 		f := *found
 		if f.Patch == "" && !f.Binary && !f.Hidden {
-			release, err := s.P.Hold(ctx)
+			release, err := s.P.Use(ctx)
 			if err != nil {
 				return nil, err
 			}

@@ -210,7 +210,7 @@ func (x *sharing) warnMissing() {
 
 // write makes the page.
 func (x *sharing) write(ctx context.Context, w io.Writer) error {
-	release, err := x.p.Hold(ctx)
+	release, err := x.p.Use(ctx)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func (s *picking) find(ctx context.Context, text string) (*screen.Found, error) 
 	if err != nil {
 		return nil, err
 	}
-	release, err := s.P.Hold(ctx)
+	release, err := s.P.Use(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -155,7 +155,7 @@ func (s *Source) OwnFiles(ctx context.Context, r *timeline.Row) ([]inspect.FileD
 // changed are the files of a row, and the lines of the first of them. What only the working tree has
 // is in no store: of that there are no lines.
 func (s *Source) changed(ctx context.Context, r *timeline.Row, present *timeline.Present) ([]inspect.FileDiff, error) {
-	release, err := s.P.Hold(ctx)
+	release, err := s.P.Use(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -36,16 +36,5 @@ func Open(ctx context.Context, p *project.Project, c manifest.Checkpoint) (io.Re
 		release()
 		return nil, p.Classify(err)
 	}
-	r := held.Reader()
-	return &heldReader{r, release}, nil
-}
-
-type heldReader struct {
-	io.ReadCloser
-	release func()
-}
-
-func (r *heldReader) Close() error {
-	defer r.release()
-	return r.ReadCloser.Close()
+	return &project.HeldReader{ReadCloser: held.Reader(), Release: release}, nil
 }

@@ -127,7 +127,7 @@ func Content(ctx context.Context, p *project.Project, e manifest.Entry) (io.Read
 		release()
 		return nil, p.Classify(err)
 	}
-	return &project.HeldReader{Reader: r, Release: release}, nil
+	return &project.HeldReader{ReadCloser: r, Release: release}, nil
 }
 
 // Dir is what a directory of a checkpoint holds, without what is below; "" is the

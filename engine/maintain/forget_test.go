@@ -343,7 +343,7 @@ func TestForgetBesideAReader(t *testing.T) {
 			l.Save()
 			l.Remove("pass.txt")
 			reader := l.Open()
-			release, err := reader.Hold(context.Background())
+			release, err := reader.Use(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}

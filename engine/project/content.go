@@ -14,13 +14,13 @@ import (
 
 // HeldReader reads content of a store, and calls Release when it is closed.
 type HeldReader struct {
-	io.Reader
+	io.ReadCloser
 	Release func()
 }
 
 func (r *HeldReader) Close() error {
-	r.Release()
-	return nil
+	defer r.Release()
+	return r.ReadCloser.Close()
 }
 
 // ContentOf reads an entry's content from a store or a transaction.

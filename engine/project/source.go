@@ -173,7 +173,8 @@ func (p *Project) DatabaseOptions() manifest.Options {
 	}
 }
 
-// Use takes the shared users lock, which keeps gc from unlinking what we look at, and keeps the database open.
+// Use takes the shared users lock, which keeps gc from unlinking what we look at, and keeps the database open: also for who asks
+// several things of one checkpoint. Error: *BusyError.
 func (p *Project) Use(ctx context.Context) (release func(), err error) {
 	ctx, cancel := p.Wait(ctx)
 	defer cancel()
@@ -280,10 +281,6 @@ func Living(db *manifest.DB, id manifest.CheckpointID) (manifest.Checkpoint, err
 	}
 	return c, err
 }
-
-// Hold keeps what was named from being swept until release is called: for who
-// asks several things of one checkpoint. Error: *BusyError.
-func (p *Project) Hold(ctx context.Context) (release func(), err error) { return p.Use(ctx) }
 
 // ReplayEnd says what the last records of the log say.
 func (p *Project) ReplayEnd(records uint64) (*manifest.Replayed, error) {

@@ -41,7 +41,7 @@ func TestPushAfterForget(t *testing.T) {
 			reader, p := m.open(), m.impatient()
 			defer reader.Close()
 			defer p.Close()
-			release, err := reader.Hold(t.Context())
+			release, err := reader.Use(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,7 +140,7 @@ func TestNothingIsPushedDuringAForget(t *testing.T) {
 			reader, p := m.open(), m.impatient()
 			defer reader.Close()
 			defer p.Close()
-			release, err := reader.Hold(t.Context())
+			release, err := reader.Use(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

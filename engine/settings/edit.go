@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -116,10 +117,7 @@ func unsetKey(old []byte, key string) ([]byte, error) {
 const white = " \t\r\n"
 
 func splice(b []byte, from, to int, text string) []byte {
-	out := make([]byte, 0, len(b)-(to-from)+len(text))
-	out = append(out, b[:from]...)
-	out = append(out, text...)
-	return append(out, b[to:]...)
+	return slices.Concat(b[:from], []byte(text), b[to:])
 }
 
 // insertMember appends a member to the object in, formatted as the members

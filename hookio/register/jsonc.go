@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -207,10 +208,7 @@ func lineIndent(b []byte, offset int) string {
 }
 
 func splice(b []byte, from, to int, text string) []byte {
-	out := make([]byte, 0, len(b)-(to-from)+len(text))
-	out = append(out, b[:from]...)
-	out = append(out, text...)
-	return append(out, b[to:]...)
+	return slices.Concat(b[:from], []byte(text), b[to:])
 }
 
 // appendItem adds an item at the end of c. multi says whether an empty c is

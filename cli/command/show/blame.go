@@ -85,7 +85,7 @@ func NewBlame() *app.Command {
 			if o.Path, err = pathEver(ctx, c, p, arg, glob); err != nil {
 				return rows.NoHistory(err)
 			}
-			release, err := p.Hold(ctx)
+			release, err := p.Use(ctx)
 			if err != nil {
 				return err
 			}

@@ -64,7 +64,7 @@ func catFile(ctx context.Context, c *app.Call, p *project.Project, l project.Lis
 	if err != nil {
 		return err
 	}
-	release, err := p.Hold(ctx) // the entry, then its content
+	release, err := p.Use(ctx) // the entry, then its content
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func grep(ctx context.Context, c *app.Call, o grepOptions) error {
 	if s.Paths, err = c.Patterns(ctx, p, c.Paths, o.glob); err != nil {
 		return err
 	}
-	release, err := p.Hold(ctx) // what is found, then who made it
+	release, err := p.Use(ctx) // what is found, then who made it
 	if err != nil {
 		return err
 	}

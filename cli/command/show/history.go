@@ -65,7 +65,7 @@ func NewHistory() *app.Command {
 			if err != nil {
 				return rows.NoHistory(err)
 			}
-			release, err := p.Hold(ctx) // the steps, then their contents
+			release, err := p.Use(ctx) // the steps, then their contents
 			if err != nil {
 				return err
 			}

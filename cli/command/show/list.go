@@ -145,7 +145,7 @@ func runList(ctx context.Context, c *app.Call, o listFlags) error {
 		}
 		options.Present = l.present
 	}
-	if l.release, err = p.Hold(ctx); err != nil { // the rows, then what they changed
+	if l.release, err = p.Use(ctx); err != nil { // the rows, then what they changed
 		return err
 	}
 	defer l.release()

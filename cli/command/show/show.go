@@ -118,7 +118,7 @@ type shown struct {
 }
 
 func gatherShow(ctx context.Context, p *project.Project, l project.Listed, files, coverage bool) (*shown, error) {
-	release, err := p.Hold(ctx)
+	release, err := p.Use(ctx)
 	if err != nil {
 		return nil, err
 	}

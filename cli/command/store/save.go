@@ -72,7 +72,7 @@ func sinceOperation(ctx context.Context, p *project.Project, s *checkpoint.Saved
 	if !s.Safety {
 		return nil
 	}
-	release, err := p.Hold(ctx)
+	release, err := p.Use(ctx)
 	if err != nil {
 		return err
 	}
