@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/pathspec"
@@ -155,14 +156,14 @@ func RootPath(root, dir, arg string) (string, error) {
 		return "", Usagef("%q contains a NUL byte, which no path can", arg)
 	}
 	if filepath.IsAbs(arg) {
-		if rel, ok := Below(root, filepath.Clean(arg)); ok {
+		if rel, ok := vfs.Below(root, filepath.Clean(arg)); ok {
 			return rel, nil
 		}
 		// The root may have been reached through a symlink. Only the directories
 		// above the last name are resolved: that may be a link which is meant itself.
 		parent, err := filepath.EvalSymlinks(filepath.Dir(filepath.Clean(arg)))
 		if err == nil {
-			if rel, ok := Below(root, filepath.Join(parent, filepath.Base(arg))); ok {
+			if rel, ok := vfs.Below(root, filepath.Join(parent, filepath.Base(arg))); ok {
 				return rel, nil
 			}
 		}
@@ -170,31 +171,19 @@ func RootPath(root, dir, arg string) (string, error) {
 	}
 	base := root
 	if dir != "" {
-		if _, ok := Below(root, dir); ok {
+		if vfs.Within(root, dir) {
 			base = dir
 		} else if real, err := filepath.EvalSymlinks(dir); err == nil {
-			if _, ok := Below(root, real); ok {
+			if vfs.Within(root, real) {
 				base = real
 			}
 		}
 	}
-	rel, ok := Below(root, filepath.Join(base, arg))
+	rel, ok := vfs.Below(root, filepath.Join(base, arg))
 	if !ok {
 		return "", &project.OutsideError{Path: arg}
 	}
 	return rel, nil
-}
-
-// Below gives file's path relative to root, with /, and whether it lies there. Both are clean.
-func Below(root, file string) (string, bool) {
-	rel, err := filepath.Rel(root, file)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return "", false
-	}
-	if rel == "." {
-		return "", true
-	}
-	return filepath.ToSlash(rel), true
 }
 
 // FromHere is a path of the project as it is typed in the working directory.

@@ -31,12 +31,6 @@ func Exists(file string) bool {
 	return err == nil || !errors.Is(err, fs.ErrNotExist) && !IsNotDir(err)
 }
 
-// IsBelow reports whether a path is below a directory, and not that itself. Both are clean.
-func IsBelow(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != "." && filepath.IsLocal(rel)
-}
-
 // WriteFile replaces file atomically and durably: see vfs.Replace.
 func WriteFile(file string, data []byte, owner func(string) error) error {
 	return vfs.Replace(vfs.OS, file, vfs.Replacement{Own: owner}, vfs.Bytes(data))

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/oid"
-	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/gitstate"
 )
 
@@ -47,7 +47,7 @@ func (r *Reader) others(a, b Point, was, is *gitstate.State) (groups [][]Event, 
 
 // other adds the events of one of them.
 func (r *Reader) other(groups [][]Event, then, now, was, is *gitstate.State, sameFiles bool) ([][]Event, error) {
-	in := func(around, s *gitstate.State) bool { return around != nil && account.IsBelow(around.Common, s.Common) }
+	in := func(around, s *gitstate.State) bool { return around != nil && vfs.IsBelow(around.Common, s.Common) }
 	switch {
 	case now == nil && is == nil && in(was, then), then == nil && was == nil && in(is, now):
 		return groups, nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/gitrepo"
@@ -207,12 +208,12 @@ func HasStore(root, dir string) bool {
 // Below reports whether a common git directory is one that a project has beside that of the repository around it: as a .git, or
 // in one, below its root, in the git directory of that repository ("" for none), or as jj's own. All paths are absolute.
 func Below(root, around, common string) bool {
-	if around != "" && account.IsBelow(around, common) {
+	if around != "" && vfs.IsBelow(around, common) {
 		return true
 	}
 	rel, err := filepath.Rel(root, common)
 	parts := strings.Split(rel, string(filepath.Separator))
-	return err == nil && account.IsBelow(root, common) && (slices.Contains(parts, ".git") || filepath.ToSlash(rel) == gitrepo.JJStore)
+	return err == nil && vfs.IsBelow(root, common) && (slices.Contains(parts, ".git") || filepath.ToSlash(rel) == gitrepo.JJStore)
 }
 
 // moduleDirs are the directories with the git directories of a repository's submodules. Those of the other worktrees belong to

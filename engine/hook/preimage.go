@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
@@ -60,23 +59,8 @@ func below(p *project.Project, file string) (rel string, ok bool) {
 	if !filepath.IsAbs(file) {
 		return "", false
 	}
-	file = filepath.Clean(file)
-	dir, rest := filepath.Dir(file), filepath.Base(file)
-	for {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			dir = real
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			return "", false
-		}
-		dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest)
-	}
-	rel, err := filepath.Rel(p.Root(), filepath.Join(dir, rest))
-	if err != nil || rel == "." || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return "", false
-	}
-	return filepath.ToSlash(rel), true
+	rel, ok = vfs.Below(p.Root(), filepath.Join(vfs.RealAsFar(filepath.Dir(file)), filepath.Base(file)))
+	return rel, ok && rel != ""
 }
 
 // maxLinks bounds a chain of links.

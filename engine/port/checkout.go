@@ -1,6 +1,7 @@
 package port
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -185,25 +186,12 @@ func realPath(path string) (string, error) {
 
 // checkoutPlace refuses a directory in which a checkout would be captured, or do damage.
 func checkoutPlace(p *project.Project, dir string) error {
-	below := func(of string) (string, bool) {
-		rel, err := filepath.Rel(of, dir)
-		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			return "", false
-		}
-		return filepath.ToSlash(rel), true
-	}
 	refuse := func(reason, hint string) error { return &CheckoutDirError{Dir: dir, Reason: reason, Hint: hint} }
 	const outside = "choose a directory outside of the project"
-	real := func(dir string) string {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			return real
-		}
-		return dir
-	}
-	if _, in := below(real(p.StoreDir())); in {
+	if vfs.Within(vfs.RealAsFar(p.StoreDir()), dir) {
 		return refuse("is inside the store", outside)
 	}
-	if _, in := below(real(p.Env.AccountDir())); in || strings.Contains(filepath.ToSlash(dir)+"/", "/"+account.StoreName+"/") {
+	if vfs.Within(vfs.RealAsFar(p.Env.AccountDir()), dir) || strings.Contains(filepath.ToSlash(dir)+"/", "/"+account.StoreName+"/") {
 		return refuse("is where checkpoints are stored", outside)
 	}
 	for name := range strings.SplitSeq(filepath.ToSlash(dir), "/") {
@@ -211,7 +199,7 @@ func checkoutPlace(p *project.Project, dir string) error {
 			return refuse("is inside a git directory", outside)
 		}
 	}
-	rel, in := below(p.Root())
+	rel, in := vfs.Below(p.Root(), dir)
 	if !in {
 		return nil
 	}
@@ -227,7 +215,7 @@ func checkoutPlace(p *project.Project, dir string) error {
 		return err
 	}
 	defer tree.Close()
-	if today := rules.Today(p, kept, tree); today.Captures(rel, true) {
+	if today := rules.Today(p, kept, tree); today.Captures(cmp.Or(rel, "."), true) {
 		return refuse("is inside the project and not ignored: the next checkpoint would hold it all", outside+", or one that is ignored")
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 )
 
@@ -110,16 +111,10 @@ func exportedRoot(env account.Env) string {
 		return ""
 	}
 	dir, err := RealDir(env, env.Dir)
-	if err != nil || !within(dir, real) || isLeftOut(dir, real) {
+	if err != nil || !vfs.Within(real, dir) || isLeftOut(dir, real) {
 		return ""
 	}
 	return real
-}
-
-// within reports whether dir is root or below it. Both are real paths.
-func within(dir, root string) bool {
-	rel, err := filepath.Rel(root, dir)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // RealDir is the real path of a directory that a person or a variable named.
@@ -225,7 +220,7 @@ func (at *Location) History(env account.Env, known []account.KnownStore) []Histo
 // without it, as after a restore of the project around it: its directory, and what there is of its history. "" for none.
 func (at *Location) lostBelow(env account.Env, known []account.KnownStore) (root string, history []History) {
 	dir, err := filepath.EvalSymlinks(env.Dir)
-	if env.Dir == "" || err != nil || !within(dir, at.Root) {
+	if env.Dir == "" || err != nil || !vfs.Within(at.Root, dir) {
 		return "", nil
 	}
 	for ; dir != at.Root && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 )
 
@@ -29,14 +30,14 @@ func (p *Project) Nested(dir string) (root string, own bool) {
 		}
 		there, gone = filepath.Dir(there), filepath.Join(filepath.Base(there), gone)
 	}
-	below := func(dir string) bool { return dir != p.Root() && within(dir, p.Root()) }
+	below := func(dir string) bool { return dir != p.Root() && vfs.Within(p.Root(), dir) }
 	dir = filepath.Join(there, gone)
 	if !below(dir) {
 		return "", false
 	}
 	known, _ := account.KnownStores(p.Env) // what cannot be read says nothing
 	if gone != "" {
-		around := func(k account.KnownStore) bool { return below(k.Root) && within(dir, k.Root) }
+		around := func(k account.KnownStore) bool { return below(k.Root) && vfs.Within(k.Root, dir) }
 		if i := slices.IndexFunc(known, around); i >= 0 {
 			return known[i].Root, true
 		}
@@ -57,7 +58,7 @@ func (p *Project) Nested(dir string) (root string, own bool) {
 // it lies in none, or is gone: then this project may have been moved.
 func (p *Project) Elsewhere(dir string) string {
 	real, err := filepath.EvalSymlinks(dir)
-	if dir == "" || err != nil || within(real, p.Root()) {
+	if dir == "" || err != nil || vfs.Within(p.Root(), real) {
 		return ""
 	}
 	known, _ := account.KnownStores(p.Env) // what cannot be read says nothing

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 )
 
@@ -87,7 +88,7 @@ func (l *leftOut) pass(dir string) {
 // isLeftOut reports whether dir lies in a worktree below root: what was exported for root does not
 // count there.
 func isLeftOut(dir, root string) bool {
-	for ; dir != root && within(dir, root); dir = filepath.Dir(dir) {
+	for ; dir != root && vfs.Within(root, dir); dir = filepath.Dir(dir) {
 		if isWorktree(dir) {
 			return true
 		}

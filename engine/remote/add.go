@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/gitrepo"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -60,7 +61,7 @@ func Add(ctx context.Context, p *project.Project, o AddOptions) (*Added, error) 
 			own = append(own, repo.WorkTree)
 		}
 	}
-	if path := bucket.LocalPath(o.URL, place); slices.ContainsFunc(own, func(dir string) bool { return inside(dir, path) }) {
+	if path := bucket.LocalPath(o.URL, place); path != "" && slices.ContainsFunc(own, func(dir string) bool { return vfs.Within(dir, vfs.RealAsFar(path)) }) {
 		return nil, &InsideError{o.URL}
 	}
 	b, err := open(o.URL, place)
@@ -116,26 +117,6 @@ func Add(ctx context.Context, p *project.Project, o AddOptions) (*Added, error) 
 type InsideError struct{ URL string }
 
 func (e *InsideError) Error() string { return e.URL + " is in the project" }
-
-// inside reports whether a path is root or below it; "" is nowhere.
-func inside(root, path string) bool {
-	if path == "" {
-		return false
-	}
-	rel, err := filepath.Rel(root, real(path))
-	return err == nil && filepath.IsLocal(rel)
-}
-
-// real is a path without links, as far as it is there.
-func real(path string) string {
-	if r, err := filepath.EvalSymlinks(path); err == nil {
-		return r
-	}
-	if parent := filepath.Dir(path); parent != path {
-		return filepath.Join(real(parent), filepath.Base(path))
-	}
-	return path
-}
 
 // create makes the remote's directory in the store, empty, and makes the remote known.
 func (r *Remote) create(ctx context.Context) error {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/gitrepo"
 	"github.com/rewind-cli/rewind/engine/gitrestore"
@@ -19,7 +20,7 @@ func (r *Run) planBelow(g *gitMove, state *gitstate.State) error {
 	reason := r.notOurs(g, target)
 	if reason == "" {
 		for _, p := range g.plans {
-			target.Anew = target.Anew || p.Builds() && account.IsBelow(p.target.CommonDir, target.CommonDir)
+			target.Anew = target.Anew || p.Builds() && vfs.IsBelow(p.target.CommonDir, target.CommonDir)
 		}
 		target.Anew = target.Anew || !account.Exists(filepath.Dir(target.CommonDir))
 		refusals, err := r.planRepository(g, state, target, name)
@@ -52,9 +53,9 @@ func (r *Run) notOurs(g *gitMove, t gitrestore.Target) string {
 		around = gitrepo.Repo{WorkTree: first.WorkTree, CommonDir: first.CommonDir}
 	}
 	switch {
-	case !gitstate.Below(r.Root(), around.CommonDir, t.CommonDir), account.IsBelow(r.StoreDir(), t.CommonDir),
-		t.GitDir != t.CommonDir && !account.IsBelow(t.CommonDir, t.GitDir),
-		t.WorkTree != "" && !account.IsBelow(r.Root(), t.WorkTree) && !account.IsBelow(around.WorkTree, t.WorkTree):
+	case !gitstate.Below(r.Root(), around.CommonDir, t.CommonDir), vfs.IsBelow(r.StoreDir(), t.CommonDir),
+		t.GitDir != t.CommonDir && !vfs.IsBelow(t.CommonDir, t.GitDir),
+		t.WorkTree != "" && !vfs.IsBelow(r.Root(), t.WorkTree) && !vfs.IsBelow(around.WorkTree, t.WorkTree):
 		return "its git directory was " + t.CommonDir + ", which is none of this project"
 	case gitstate.HasStore(r.Root(), t.WorkTree):
 		return "it has a store of its own, with rewind --root " + t.WorkTree

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/gitrepo"
 	"github.com/rewind-cli/rewind/engine/gitrestore"
@@ -216,7 +217,7 @@ func isOurRepository(root string, t gitrestore.Target) error {
 	if repo, ok := gitrepo.Find(root); ok && repo.CommonDir == t.CommonDir && repo.GitDir == t.GitDir {
 		return nil
 	}
-	around := t.WorkTree == root || account.IsBelow(t.WorkTree, root)
+	around := t.WorkTree == root || vfs.IsBelow(t.WorkTree, root)
 	dotGit := filepath.Join(t.WorkTree, ".git")
 	switch {
 	case around && t.GitDir == t.CommonDir && t.CommonDir == dotGit && !gitrepo.IsGitDir(dotGit):

@@ -1,12 +1,14 @@
 package rules
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/gitrepo"
 	"github.com/rewind-cli/rewind/engine/ignore"
@@ -159,7 +161,7 @@ func (d place) follow(name string) (to place, isLink bool) {
 	}
 	info, err := os.Lstat(to.real)
 	if to.there = err == nil; to.there && info.Mode()&os.ModeSymlink != 0 {
-		return place{real(to.real), true}, true
+		return place{vfs.RealAsFar(to.real), true}, true
 	}
 	return to, false
 }
@@ -180,26 +182,14 @@ func Below(p *project.Project, dir string) string {
 	if dir == "" {
 		return ""
 	}
-	return below(p, real(dir))
-}
-
-// real resolves the links of as much of a path as there is.
-func real(path string) string {
-	for at, rest := filepath.Clean(path), ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(real, rest)
-		} else if filepath.Dir(at) == at {
-			return path
-		}
-	}
+	return below(p, vfs.RealAsFar(dir))
 }
 
 func below(p *project.Project, dir string) string {
-	rel, err := filepath.Rel(p.Root(), dir)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return ""
+	if rel, ok := vfs.Below(p.Root(), dir); ok {
+		return cmp.Or(rel, ".")
 	}
-	return filepath.ToSlash(rel)
+	return ""
 }
 
 // indexState is what a save needs to know of git's index, kept for one content

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // editsCodex makes the header that of a new session, and gives all rows its directory. Rows name the old session too;
@@ -41,7 +43,7 @@ func codexFiles(h Home, root string) (files []string) {
 			if x == nil {
 				continue // not written yet: the part before it is what there is
 			}
-			if len(x.Dirs) > 0 && within(root, x.Dirs[0]) {
+			if len(x.Dirs) > 0 && vfs.Within(root, x.Dirs[0]) {
 				files = append(files, file)
 			}
 			break

@@ -6,6 +6,8 @@ import (
 	"path"
 	"path/filepath"
 	"time"
+
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // Copilot is GitHub Copilot CLI.
@@ -179,7 +181,7 @@ func copilotFiles(h Home, root string) (files []string) {
 		if copilotID(file) == "" {
 			continue
 		}
-		if x := firstLine(Copilot, file); x != nil && len(x.Dirs) > 0 && within(root, x.Dirs[0]) {
+		if x := firstLine(Copilot, file); x != nil && len(x.Dirs) > 0 && vfs.Within(root, x.Dirs[0]) {
 			files = append(files, file)
 		}
 	}

@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"github.com/rewind-cli/rewind/cas/vfs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // editsGemini gives a line to the new session.
@@ -64,7 +65,7 @@ func geminiFiles(h Home, root string) (files []string) {
 	sum := sha256.Sum256([]byte(root))
 	for _, p := range projects {
 		dir := filepath.Join(tmp, p.Name())
-		if of := geminiRoot(dir); (of == "" || !within(root, of)) && p.Name() != hex.EncodeToString(sum[:]) {
+		if of := geminiRoot(dir); (of == "" || !vfs.Within(root, of)) && p.Name() != hex.EncodeToString(sum[:]) {
 			continue
 		}
 		for _, file := range filesIn(filepath.Join(dir, "chats")) {

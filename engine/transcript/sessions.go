@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
-	"strings"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
@@ -112,7 +111,7 @@ func (s Session) In(root string) bool {
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		root = real
 	}
-	return s.Dir == "" || within(root, s.Dir)
+	return s.Dir == "" || vfs.Within(root, s.Dir)
 }
 
 // Describe reads both ends of a session's transcript.
@@ -282,9 +281,4 @@ func IsUUID(s string) bool {
 		}
 	}
 	return true
-}
-
-func within(root, dir string) bool {
-	rel, err := filepath.Rel(root, dir)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }

@@ -176,11 +176,7 @@ func (u Updater) removeOldBackups(file, newest string) {
 // removeEmpty removes dir and the directories above it that are below u.Below, as long as they are empty.
 func (u Updater) removeEmpty(dir string) {
 	for u.Below != "" {
-		rel, err := filepath.Rel(u.Below, dir)
-		if err != nil || rel == "." || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			return
-		}
-		if u.FS.Remove(dir) != nil { // not empty
+		if !vfs.IsBelow(u.Below, dir) || u.FS.Remove(dir) != nil { // or it is not empty
 			return
 		}
 		dir = filepath.Dir(dir)

@@ -277,10 +277,7 @@ func installedProgram(home string) (string, error) {
 
 // passing says why a file is not likely to stay where it is, "" if it is.
 func passing(exe, home string) string {
-	within := func(dir string) bool {
-		_, below := app.Below(dir, exe)
-		return dir != "" && below
-	}
+	within := func(dir string) bool { return dir != "" && vfs.Within(dir, exe) }
 	atHome := home != "" && within(home)
 	for _, dir := range []string{os.TempDir(), "/tmp", "/var/tmp", "/dev/shm"} {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {

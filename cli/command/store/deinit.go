@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/registration"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -72,7 +73,7 @@ func ofProject(ctx context.Context, c *app.Call, finished []stores.Removal) (don
 		return nil
 	}
 	for _, r := range finished {
-		if _, inside := app.Below(r.Root, none.Root); inside || r.Root == none.Root {
+		if vfs.Within(r.Root, none.Root) {
 			done = append(done, r)
 		}
 	}
