@@ -61,6 +61,9 @@ func SameEntries(a, b *Entry) bool {
 // HasContent reports whether it is a file or a link.
 func HasContent(e *Entry) bool { return e != nil && e.Kind != Subdir }
 
+// IsFile reports whether it is a regular file, of one object or of chunks.
+func (e *Entry) IsFile() bool { return e != nil && (e.Kind == File || e.Kind == Chunked) }
+
 // Dir is a directory manifest: entries sorted by Name, bytewise.
 type Dir struct{ Entries []Entry }
 

@@ -238,7 +238,7 @@ func (w *wholeness) below(data []byte, kind manifest.Kind) error {
 			return err
 		}
 		for _, e := range dir.Entries {
-			if e.Kind == manifest.Subdir || e.Kind == manifest.File || e.Kind == manifest.Chunked {
+			if e.Kind == manifest.Subdir || e.IsFile() {
 				if err := need(e.ID, e.Kind); err != nil {
 					return err
 				}

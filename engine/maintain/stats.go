@@ -226,7 +226,7 @@ func (u *usage) largest(ctx context.Context, all []manifest.Checkpoint) ([]PathB
 			return nil, err
 		}
 		err := manifest.Diff(u.p.LoadDir, before, all[i].Root, func(c manifest.Change) error {
-			if c.New == nil || c.New.Kind != manifest.File && c.New.Kind != manifest.Chunked || versions[c.Path][c.New.ID] {
+			if !c.New.IsFile() || versions[c.Path][c.New.ID] {
 				return nil
 			}
 			size := u.stored[c.New.ID]

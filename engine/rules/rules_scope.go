@@ -140,7 +140,7 @@ func Of(p *project.Project, src treeio.Source, c manifest.Checkpoint) *Scopes {
 	s := &Scopes{Known: map[string]*ignore.Scope{}, all: c.Rules == (oid.ID{})}
 	s.Read = func(path string) []byte {
 		e, ok, err := manifest.Find(src.Load, c.Root, path)
-		if err != nil || !ok || e.Kind != manifest.File && e.Kind != manifest.Chunked || e.Size > ignore.MaxRuleFile {
+		if err != nil || !ok || !e.IsFile() || e.Size > ignore.MaxRuleFile {
 			s.Fail(err)
 			return nil
 		}

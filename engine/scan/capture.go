@@ -182,7 +182,7 @@ func (k *worker) previous(n *node, e *entry) (oid.ID, error) {
 		return oid.ID{}, err
 	}
 	m, _ := old.Lookup(e.name)
-	if m.Kind != manifest.File && m.Kind != manifest.Chunked {
+	if !m.IsFile() {
 		return oid.ID{}, nil
 	}
 	return m.ID, nil

@@ -114,16 +114,12 @@ func (g *gatherer) changes(s state, good oid.ID, broken bool, visit func(manifes
 	return manifest.Each(g.db.Changes(s.seq), visit)
 }
 
-func isFile(e *manifest.Entry) bool {
-	return e != nil && (e.Kind == manifest.File || e.Kind == manifest.Chunked)
-}
-
 // add notes a change of a file. Links and directories have no content.
 func (g *gatherer) add(state uint32, c manifest.Change, staged bool) {
-	if !isFile(c.Old) && !isFile(c.New) {
+	if !c.Old.IsFile() && !c.New.IsFile() {
 		return
 	}
-	if isFile(c.Old) && isFile(c.New) && c.Old.ID == c.New.ID && c.Old.Kind == c.New.Kind && !c.Precious() {
+	if c.Old.IsFile() && c.New.IsFile() && c.Old.ID == c.New.ID && c.Old.Kind == c.New.Kind && !c.Precious() {
 		return // its mode
 	}
 	id, known := g.pathIDs[c.Path]
@@ -139,7 +135,7 @@ func (g *gatherer) add(state uint32, c manifest.Change, staged bool) {
 	}
 	g.precious[id] = g.precious[id] || c.Precious()
 	e := event{path: id, version: version{state: state}}
-	if isFile(c.New) {
+	if c.New.IsFile() {
 		e.content = g.content(c.New, staged)
 	}
 	g.all = append(g.all, e)

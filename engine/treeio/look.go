@@ -58,7 +58,7 @@ func (s *recovery) holds(d rootfs.Dir, name string, info rootfs.Info, e manifest
 		}
 		target, err := d.Readlink(name)
 		return target == e.Target, err
-	case isFile(e):
+	case e.IsFile():
 		if info.Kind != rootfs.Regular || uint64(info.Size) != e.Size || info.Mode != e.Mode {
 			return false, nil
 		}

@@ -216,7 +216,7 @@ func (b *planner) holdsMore(t manifest.Entry) (bool, error) {
 
 // doubtful says why what the target has of a file stays out, none if it does not.
 func (b *planner) doubtful(path string, t manifest.Entry) problem.Cause {
-	if b.o.Whole == nil || !isFile(t) {
+	if b.o.Whole == nil || !t.IsFile() {
 		return problem.Cause{}
 	}
 	return b.o.Whole(path)
@@ -232,9 +232,9 @@ func (b *planner) putFile(path string, c, t manifest.Entry, info rootfs.Info, at
 		switch {
 		case c.Kind == 0:
 			ch.Action, ch.Reason = Replace, "something in no checkpoint is in the way"
-		case isFile(c) && isFile(t) && sameContent(c, t) && info.Kind == rootfs.Regular && info.Nlink == 1:
+		case c.IsFile() && t.IsFile() && sameContent(c, t) && info.Kind == rootfs.Regular && info.Nlink == 1:
 			ch.Action, ch.Reason = Mode, "different permissions"
-		case c.Kind != t.Kind && (isFile(c) != isFile(t)):
+		case c.Kind != t.Kind && (c.IsFile() != t.IsFile()):
 			ch.Action, ch.Reason = Replace, "different kind"
 		case sameContent(c, t):
 			ch.Action, ch.Reason = Replace, "different permissions, which its other hard links do not get"

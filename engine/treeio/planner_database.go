@@ -12,7 +12,7 @@ import (
 
 // OfDatabase reports whether an entry is a file that begins as those of SQLite do; also where that cannot be read.
 func OfDatabase(src Source, e manifest.Entry) bool {
-	if !isFile(e) {
+	if !e.IsFile() {
 		return false
 	}
 	f, err := src.Open(e)
@@ -32,7 +32,7 @@ func (b *planner) databases(dir string, cd, td manifest.Dir, at *diskDir, from i
 	changes := map[string]int{}
 	for i, c := range b.Changes[from:] {
 		parent, name := rootfs.Split(c.Path)
-		if parent != dir || c.Action == Mode || !isFile(c.Before) && !isFile(c.After) {
+		if parent != dir || c.Action == Mode || !c.Before.IsFile() && !c.After.IsFile() {
 			continue
 		}
 		if sqlite.MayBe(name, c.Before.Size) || sqlite.MayBe(name, c.After.Size) {
@@ -84,7 +84,7 @@ func (b *planner) database(dir, base string, cd, td manifest.Dir, at *diskDir, c
 	if !is {
 		return
 	}
-	failed := isFile(whole) && left.Code != problem.TargetIsTorn
+	failed := whole.IsFile() && left.Code != problem.TargetIsTorn
 	if !failed {
 		left.Code = problem.Other
 	}
@@ -113,4 +113,4 @@ func (b *planner) mixes(path, name string, c, t manifest.Entry, at *diskDir) pro
 }
 
 // Nothing reports whether there is no entry, or an empty file.
-func Nothing(e manifest.Entry) bool { return e.Kind == 0 || isFile(e) && e.Size == 0 }
+func Nothing(e manifest.Entry) bool { return e.Kind == 0 || e.IsFile() && e.Size == 0 }

@@ -112,7 +112,7 @@ func (p *Plan) Read(ctx context.Context, sink Sink) error {
 				}
 				continue
 			}
-			if same && isFile(c.Before) && c.info.Nlink == 1 {
+			if same && c.Before.IsFile() && c.info.Nlink == 1 {
 				c.Action, c.Reason, c.After = Mode, "different permissions", withMode(c.Before, c.After.Mode)
 			}
 		}
@@ -215,7 +215,7 @@ func (r *reader) entry(d rootfs.Dir, name string, prev manifest.Entry) (manifest
 
 func (r *reader) unmarked(d rootfs.Dir, name string, prev manifest.Entry) (manifest.Entry, error) {
 	for try := range 3 {
-		if try == 0 && isFile(prev) { // most likely it still is one
+		if try == 0 && prev.IsFile() { // most likely it still is one
 			e, err := r.file(d, name, prev)
 			if err == errRacing || errors.Is(err, rootfs.ErrLink) || errors.Is(err, rootfs.ErrNotRegular) {
 				continue
@@ -263,7 +263,7 @@ func (r *reader) file(d rootfs.Dir, name string, prev manifest.Entry) (manifest.
 	}
 	defer f.Close()
 	var hint oid.ID
-	if isFile(prev) {
+	if prev.IsFile() {
 		hint = prev.ID
 	}
 	kind, id, n, err := r.sink.Content(r.worker, placed{io.LimitReader(f, info.Size), path.Join(d.Path(), name)}, info.Size, hint)

@@ -23,9 +23,7 @@ type Sink interface {
 	Dir(worker int, data []byte, prev oid.ID) (oid.ID, error)
 }
 
-// isFile reports whether e is a regular file.
-func isFile(e manifest.Entry) bool { return e.Kind == manifest.File || e.Kind == manifest.Chunked }
-func isDir(e manifest.Entry) bool  { return e.Kind == manifest.Subdir }
+func isDir(e manifest.Entry) bool { return e.Kind == manifest.Subdir }
 
 // sameContent reports whether a and b are the same apart from mode and name.
 // Of directories it says only that both are some.
@@ -36,7 +34,7 @@ func sameContent(a, b manifest.Entry) bool {
 // sameContent is the function sameContent, and looks into files of which one is
 // cut into chunks and the other is whole. What cannot be read is not the same.
 func (p *Plan) sameContent(a, b manifest.Entry) bool {
-	if sameContent(a, b) || a.Kind == b.Kind || !isFile(a) || !isFile(b) || a.Size != b.Size {
+	if sameContent(a, b) || a.Kind == b.Kind || !a.IsFile() || !b.IsFile() || a.Size != b.Size {
 		return sameContent(a, b)
 	}
 	ra, err := p.o.Source.Open(a)

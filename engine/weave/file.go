@@ -92,8 +92,6 @@ func what(e *manifest.Entry) manifest.Kind {
 	return e.Kind
 }
 
-func isFile(e *manifest.Entry) bool { return what(e) == manifest.File }
-
 // sameContent compares entries of one kind in all but their mode.
 func sameContent(a, b *manifest.Entry) bool {
 	switch what(a) {

@@ -35,7 +35,7 @@ func Renames(went, came []Moved) []Rename {
 			n := 0
 			if same(&went[i], &came[j]) {
 				n = 100
-			} else if a, b := texts[0][i], texts[1][j]; a != nil && b != nil && isFile(&went[i].Entry) && isFile(&came[j].Entry) {
+			} else if a, b := texts[0][i], texts[1][j]; a != nil && b != nil && went[i].Entry.IsFile() && came[j].Entry.IsFile() {
 				n = min(99, 100*common(a, b)/max(len(went[i].Lines), len(came[j].Lines)))
 			}
 			if n >= minCommon {
@@ -70,7 +70,7 @@ func same(a, b *Moved) bool {
 	if what(&a.Entry) != what(&b.Entry) || !sameContent(&a.Entry, &b.Entry) {
 		return false
 	}
-	return a.Entry.Kind == manifest.Symlink || isFile(&a.Entry) && a.Entry.Size > 0
+	return a.Entry.Kind == manifest.Symlink || a.Entry.IsFile() && a.Entry.Size > 0
 }
 
 // counted gives how often each line occurs in the texts of both lists; none where that is too much.
