@@ -71,6 +71,8 @@ type adapter struct {
 	// refuse answers a tool call that is to be blocked; nil: by exit code 2 and
 	// the reason on stderr, as nearly all understand it.
 	refuse func(reason string) Response
+	// switches are commands of the agent's own program that keep hooks from running: what follows its name, in any order.
+	switches []string
 }
 
 // adapters are all agents. Their order decides where several signs are there:

@@ -19,6 +19,7 @@ var claude = adapter{
 		return isJSONL && isUUID(id) && path.Base(path.Dir(path.Dir(file))) == "projects"
 	},
 	variable:         "CLAUDECODE",
+	switches:         []string{"plugin disable rewind", "plugin uninstall rewind", "plugin remove rewind", "config set disableAllHooks true"},
 	projectVariables: []string{"CLAUDE_PROJECT_DIR"},
 	events: []eventName{
 		{"sessionstart", SessionStart, NoTool},

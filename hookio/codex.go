@@ -13,8 +13,8 @@ var codex = adapter{
 	transcript: func(file string) bool {
 		return strings.Contains(file, "/.codex/sessions/") && strings.HasPrefix(path.Base(file), "rollout-")
 	},
-	variable: "CODEX_HOME",
-	members:  []memberName{{"turn_id", "prompt_id"}},
+	variable: "CODEX_HOME", switches: []string{"features disable hooks"},
+	members: []memberName{{"turn_id", "prompt_id"}},
 	tools: toolNames{
 		edit:  []string{"applypatch"},
 		shell: []string{"shell", "localshell", "exec", "execcommand"},

@@ -9,6 +9,7 @@ var droid = adapter{
 	agent: Droid, aliases: []string{"factory"}, title: "Droid",
 	transcript:       func(file string) bool { return strings.Contains(file, "/.factory/sessions/") },
 	variable:         "FACTORY_PROJECT_DIR",
+	switches:         []string{"plugin disable rewind", "plugin uninstall rewind"},
 	projectVariables: []string{"FACTORY_PROJECT_DIR", "DROID_PROJECT_DIR"},
 	tools: toolNames{
 		edit:  []string{"create", "applypatch"},

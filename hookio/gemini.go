@@ -12,6 +12,7 @@ var gemini = adapter{
 		return strings.Contains(file, "/.gemini/tmp/") && strings.Contains(file, "/chats/")
 	},
 	variable:         "GEMINI_SESSION_ID",
+	switches:         []string{"hooks disable"},
 	projectVariables: []string{"GEMINI_PROJECT_DIR"},
 	events: []eventName{
 		{"beforeagent", Prompt, NoTool},

@@ -83,21 +83,13 @@ func ownCommand(inv *shell.Invocation) string {
 	return ""
 }
 
-// switches are commands of agents' own programs that keep hooks from running: the program, and words that are all in its line.
-var switches = [...][]string{
-	{"claude", "plugin", "disable", "rewind"}, {"claude", "plugin", "uninstall", "rewind"}, {"claude", "plugin", "remove", "rewind"},
-	{"droid", "plugin", "disable", "rewind"}, {"droid", "plugin", "uninstall", "rewind"},
-	{"claude", "config", "set", "disableAllHooks", "true"}, {"gemini", "hooks", "disable"}, {"qwen", "hooks", "disable"}, {"codex", "features", "disable", "hooks"},
-	{"pi", "remove", "rewind"}, {"pi", "uninstall", "rewind"},
-}
-
-// switchesOff refuses such a command.
+// switchesOff refuses a command of an agent's own program that keeps hooks from running.
 func switchesOff(inv *shell.Invocation) *Refusal {
-	for _, s := range switches {
-		if inv.Name == s[0] && !slices.ContainsFunc(s[1:], func(word string) bool {
+	for _, line := range Agent(inv.Name).adapter().switches {
+		if !slices.ContainsFunc(strings.Fields(line), func(word string) bool {
 			return !slices.ContainsFunc(inv.Args, func(a shell.Word) bool { return strings.Contains(a.Text, word) })
 		}) {
-			return &Refusal{"rewind: '" + strings.Join(s, " ") + "' would switch off what saves checkpoints; ask the user to do it"}
+			return &Refusal{"rewind: '" + inv.Name + " " + line + "' would switch off what saves checkpoints; ask the user to do it"}
 		}
 	}
 	return nil

@@ -9,5 +9,5 @@ var pi = adapter{
 	agent: Pi, title: "pi",
 	transcript: func(file string) bool { return strings.Contains(file, "/.pi/agent/sessions/") },
 	tools:      toolNames{read: []string{"find"}},
-	informs:    []EventKind{Prompt},
+	informs:    []EventKind{Prompt}, switches: []string{"remove rewind", "uninstall rewind"},
 }

@@ -11,6 +11,7 @@ var qwen = adapter{
 		return strings.Contains(file, "/.qwen/projects/") && strings.Contains(file, "/chats/")
 	},
 	variable:         "QWEN_CODE_SESSION_ID",
+	switches:         []string{"hooks disable"},
 	projectVariables: []string{"QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR"},
 	members:          []memberName{{"tool_call_id", "tool_use_id"}},
 	settle: func(d *payloadDecoder) {
