@@ -26,5 +26,5 @@
 // into those that are never source: "node_modules/x/.env" does.
 //
 // A rule file that is itself left out is captured and marked as precious, since without it
-// nothing else in a checkpoint could be decided about again: see rulefile.go.
+// nothing else in a checkpoint could be decided about again: see kept_rulefiles.go.
 package ignore
