@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,10 +41,11 @@ func (p *Plan) Apply(ctx context.Context) (r Result, err error) {
 			return err
 		}},
 		{"damaged references", func() error { return p.applyMended(w) }},
-		{"references", func() error { return p.applyRefs(ctx, p.first, &r) }},
-		{"HEAD", func() error { return p.applyHead(ctx) }},
-		{"symbolic references", func() error { return p.applySymbolic(ctx) }},
-		{"other references", func() error { return p.applyRefs(ctx, p.rest, &r) }},
+		{"reflogs of new references", func() error { return p.applyNewLogs(ctx, w, &r) }},
+		{"references", func() error { return p.applyRefs(ctx, w, p.first, &r) }},
+		{"HEAD", func() error { return p.applyHead(ctx, w) }},
+		{"symbolic references", func() error { return p.applySymbolic(ctx, w) }},
+		{"other references", func() error { return p.applyRefs(ctx, w, p.rest, &r) }},
 		{"stash", func() error { return p.applyStash(w) }},
 		{"worktree", func() error { return p.applyWorktree(ctx, w) }},
 		{"index", func() error { return p.applyIndex(ctx, w) }},
@@ -78,8 +80,8 @@ func (p *Plan) repo() gitrepo.Repo { return gitrepo.Open(p.target.GitDir, p.targ
 func (p *Plan) message() string { return "rewind: restore to " + p.label }
 
 // applyRefs changes references: the deletions in one transaction, then all else in another, since git refuses a name in the
-// same one that deletes what stands in its way.
-func (p *Plan) applyRefs(ctx context.Context, list []refChange, r *Result) error {
+// same one that deletes what stands in its way. Git makes references durable only where core.fsync says so.
+func (p *Plan) applyRefs(ctx context.Context, w *work, list []refChange, r *Result) error {
 	var input strings.Builder
 	for _, deletions := range []bool{true, false} {
 		begun := false
@@ -111,10 +113,15 @@ func (p *Plan) applyRefs(ctx context.Context, list []refChange, r *Result) error
 		return nil
 	}
 	_, err := p.git(ctx, false, []byte(input.String()), "update-ref", "-m", p.message(), "-z", "--stdin")
-	if err == nil {
-		r.Refs += len(list)
+	if err != nil {
+		return err
 	}
-	return err
+	r.Refs += len(list)
+	w.written = append(w.written, filepath.Join(p.target.CommonDir, "packed-refs"))
+	for _, c := range list {
+		w.written = append(w.written, refFile(p.repo(), c.name), logFile(p.repo(), c.name))
+	}
+	return nil
 }
 
 // applyMended writes references whose files are empty, which git refuses to change.
@@ -142,7 +149,7 @@ func blank(file string) bool {
 }
 
 // applyHead puts HEAD on a branch or on a commit.
-func (p *Plan) applyHead(ctx context.Context) error {
+func (p *Plan) applyHead(ctx context.Context, w *work) error {
 	if p.head == nil {
 		return nil
 	}
@@ -151,14 +158,16 @@ func (p *Plan) applyHead(ctx context.Context) error {
 		args = []string{"update-ref", "--no-deref", "-m", p.message(), "HEAD", p.head.ID}
 	}
 	_, err := p.git(ctx, false, nil, args...)
+	w.written = append(w.written, refFile(p.repo(), "HEAD"), logFile(p.repo(), "HEAD"))
 	return err
 }
 
-func (p *Plan) applySymbolic(ctx context.Context) error {
+func (p *Plan) applySymbolic(ctx context.Context, w *work) error {
 	for _, name := range sorted(p.symbolic) {
 		if _, err := p.git(ctx, false, nil, "symbolic-ref", "-m", p.message(), name, p.symbolic[name]); err != nil {
 			return err
 		}
+		w.written = append(w.written, refFile(p.repo(), name), logFile(p.repo(), name))
 	}
 	return nil
 }
@@ -189,6 +198,50 @@ func (p *Plan) applyStash(w *work) error {
 		return errors.Join(err, l.free())
 	}
 	return l.put([]byte(p.stash[len(p.stash)-1].id + "\n"))
+}
+
+// applyNewLogs moves the saved reflogs of references that come back to where git adds its line to them: so each takes one new file, and
+// not three, which is most of the time where a file system makes files slowly. What cannot be moved is written by applyLogs.
+func (p *Plan) applyNewLogs(ctx context.Context, w *work, r *Result) error {
+	come := map[string]bool{}
+	for _, c := range p.first {
+		come[c.name] = c.old == ""
+	}
+	var logs []logPlan
+	var files []string
+	for _, l := range p.logs {
+		file := logFile(p.repo(), l.name)
+		if _, err := os.Lstat(file); come[l.name] && missing(err) && l.movable(filepath.Dir(file)) {
+			logs, files = append(logs, l), append(files, refFile(p.repo(), l.name))
+		}
+	}
+	if len(logs) == 0 {
+		return nil
+	}
+	locks, err := w.locks(files)
+	if err != nil {
+		return err
+	}
+	for i, l := range logs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := locks[i].take(); err != nil {
+			return err
+		}
+		file := logFile(p.repo(), l.name)
+		if _, err := os.Lstat(file); missing(err) && rename(l.saved, file) == nil {
+			r.Logs++
+			w.written = append(w.written, file)
+			if err := p.stepped("reflog of a new reference"); err != nil {
+				return err
+			}
+		}
+		if err := locks[i].free(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // applyLogs brings reflogs back, each under the lock of its reference.

@@ -123,6 +123,7 @@ func killEach(t *testing.T, lose func(*box), mode Mode) {
 		t.Fatal("no conflict")
 	}
 	s := b.save()
+	saved := s.Dir
 	was := b.look(b.dir)
 	lose(b)
 	lost := t.TempDir()
@@ -135,6 +136,11 @@ func killEach(t *testing.T, lose func(*box), mode Mode) {
 			t.Fatal(err)
 		}
 		if err := os.CopyFS(b.dir, os.DirFS(filepath.Join(lost, "work"))); err != nil {
+			t.Fatal(err)
+		}
+		s := s
+		s.Dir = filepath.Join(t.TempDir(), "saved") // Apply takes files from there
+		if err := os.CopyFS(s.Dir, os.DirFS(saved)); err != nil {
 			t.Fatal(err)
 		}
 		_, killed := b.crashAt(crash{s, b.target(), mode, step})

@@ -314,7 +314,7 @@ func (p *Plan) applyKept(ctx context.Context, w *work, r *Result) error {
 		if err != nil {
 			return err
 		}
-		if err := p.applyRefs(ctx, []refChange{{name: k.as, new: strings.TrimSpace(string(commit))}}, r); err != nil {
+		if err := p.applyRefs(ctx, w, []refChange{{name: k.as, new: strings.TrimSpace(string(commit))}}, r); err != nil {
 			return err
 		}
 	}

@@ -196,14 +196,19 @@ func (w *work) replace(file string, content []byte) error {
 	if err := os.WriteFile(temp, content, 0o666); err != nil {
 		return err
 	}
-	err := os.Rename(temp, file)
+	w.written = append(w.written, file)
+	return rename(temp, file)
+}
+
+// rename also makes the directories above the new name.
+func rename(from, to string) error {
+	err := os.Rename(from, to)
 	if missing(err) {
-		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 			return err
 		}
-		err = os.Rename(temp, file)
+		err = os.Rename(from, to)
 	}
-	w.written = append(w.written, file)
 	return err
 }
 

@@ -25,7 +25,7 @@ const (
 
 // Source is a saved state. Its paths are absolute.
 type Source struct {
-	Dir     string            // the files of the common git directory, without objects and indexes
+	Dir     string            // the files of the common git directory, without objects and indexes; Apply moves reflogs from there
 	Indexes map[string]string // files: of the main worktree (""), and of linked ones by their names below worktrees/
 	Objects []string          // directories laid out as git's objects, which hold what the state needs
 	Shared  bool              // they hold objects of other repositories, too, which a git directory that is built anew is not to get

@@ -1,5 +1,10 @@
 package gitrestore
 
+import (
+	"os"
+	"path/filepath"
+)
+
 // savedLog is a reflog of the saved state, and its lines that the present one lacks.
 type savedLog struct {
 	name    string // of the reference, or HEAD
@@ -11,6 +16,21 @@ type savedLog struct {
 type logPlan struct {
 	name  string
 	lines []logEntry
+	saved string // the file that has these lines and nothing else, "" for none
+}
+
+// movable reports whether the saved file can take its place in a directory as it is.
+func (l *logPlan) movable(dir string) bool {
+	info, err := os.Lstat(l.saved)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(logText(l.lines))) {
+		return false
+	}
+	for {
+		if above, err := os.Stat(dir); !missing(err) {
+			return err == nil && above.Mode()&os.ModeSetgid == 0 // else a new file belongs to the group of its directory
+		}
+		dir = filepath.Dir(dir)
+	}
 }
 
 // compareLogs gives the reflogs that lack something now. That of the stash is no history: planStash looks at it.
@@ -67,7 +87,7 @@ func (p *planner) planLogs(list []savedLog, kinds map[string]string) error {
 			continue
 		}
 		held := func(id string) bool { return isZero(id) || kinds[id] != "" }
-		plan := logPlan{name: to}
+		plan := logPlan{name: to, saved: logFile(p.saved.repo, l.name)}
 		n := 0
 		for _, e := range l.all {
 			if l.lacking[e] {

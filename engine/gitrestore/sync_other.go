@@ -11,11 +11,14 @@ import (
 	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
-// syncAll makes files below a directory durable, and their names.
+// syncAll makes files below a directory durable, and their names. One that is not there, as the reflog of a reference that has none, is left out.
 func syncAll(_ string, files []string) error {
 	dirs := map[string]bool{}
 	for _, file := range files {
 		f, err := os.OpenFile(file, os.O_RDWR|vfs.NoWait, 0)
+		if missing(err) {
+			continue
+		}
 		readOnly := errors.Is(err, fs.ErrPermission) // an object
 		if readOnly {
 			f, _, err = vfs.OpenRegular(file, 0)
