@@ -156,6 +156,7 @@ func (b *bench) refsComeBack(p *project) error {
 	line, err := b.compare(comparison{what: report.Count(lostRefs) + " deleted branches return", tree: p.title, rounds: b.pick(7, 3), subjects: []*subject{floor, ours}})
 	if err == nil {
 		budget(line, "≤ 1 s", 1000)
+		budget(line, "≤ 2 × git update-ref", overFloor(line, 2, 0))
 	}
 	return err
 }

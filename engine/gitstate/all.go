@@ -106,7 +106,7 @@ func Capture(ctx context.Context, p *project.Project, o Options) (*Captured, err
 			state, err = capture(ctx, p, repo, o)
 		}
 		if err == nil && state.new { // not before: what another goroutine puts cannot be read while it does
-			err = state.next.take(repo.CommonDir, o.Tx, state.last)
+			err = state.take(o.Tx)
 		}
 		if err != nil {
 			if ctx.Err() != nil || project.IsDamage(err) {

@@ -17,7 +17,6 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/gitrepo"
-	"github.com/rewind-cli/rewind/engine/ignore"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/scan"
 	"github.com/rewind-cli/rewind/manifest"
@@ -65,7 +64,9 @@ type captured struct {
 	p     *project.Project
 	o     Options
 	repo  gitrepo.Repo
-	files *scan.Result
+	scans []partial
+	files uint64 // in all
+	bytes uint64
 	next  signature
 	last  signature
 }
@@ -119,31 +120,12 @@ func (c *captured) look(ctx context.Context, last signature, changed []string) e
 	for _, index := range indexes {
 		skip = append(skip, index.path, index.path+".lock", path.Join(path.Dir(index.path), modulesName))
 	}
-	rules, err := ignore.Compile(ignore.Config{NoIgnore: true, SessionPaths: skip})
-	if err != nil {
+	c.next = signature{Start: c.o.Start, Generation: c.o.Generation, Indexes: map[string]indexed{}}
+	if err := c.scanFiles(ctx, last, changed, skip, indexes); err != nil {
 		return err
 	}
-	cache, err := scan.LoadCache(c.cacheFile(".head"))
-	if err != nil {
-		return err
-	}
-	if cache != nil && project.ReadStamp(cache.Stamp()).Generation != c.o.Generation {
-		cache = nil
-	}
-	var paths []string // nil: all
-	if cache != nil && !last.Files.IsZero() && cache.Root() == last.Files {
-		paths = last.within(changed, indexes)
-	}
-	c.files, err = scan.Run(ctx, scan.Options{
-		Root: common, Rules: rules, Cache: cache, Sink: c.o.Tx, Start: c.o.Start,
-		Workers: c.o.Tx.Workers(), MaxFileSize: maxFile, Unsynced: c.p.Unsynced(cache, c.o.Start), Within: paths,
-	})
-	if err != nil {
-		return err
-	}
-	c.next = signature{Start: c.o.Start, Generation: c.o.Generation, Files: c.files.Root, Indexes: map[string]indexed{}}
 	state := tree{sink: c.o.Tx}
-	state.subdir(filesName, c.files.Root, c.files.Files, c.files.Bytes)
+	state.subdir(filesName, c.next.Files, c.files, c.bytes)
 	staged := tree{sink: c.o.Tx}
 	for _, index := range indexes {
 		was, known := last.Indexes[index.name]
@@ -224,10 +206,11 @@ func (c *captured) publish(stamp scan.Stamp) error {
 	if !c.new {
 		return nil
 	}
-	return errors.Join(
-		c.files.Publish(c.cacheFile(".head"), stamp, c.p.Owner),
-		account.WriteCache(c.cacheFile(".signature"), c.next.encode(), c.p.Owner),
-	)
+	var errs []error
+	for _, p := range slices.Backward(c.scans) { // reflogs first: that of references says which of them have been looked at
+		errs = append(errs, p.Publish(c.cacheFile(p.cacheSuffix()), stamp, c.p.Owner))
+	}
+	return errors.Join(append(errs, account.WriteCache(c.cacheFile(".signature"), c.next.encode(), c.p.Owner))...)
 }
 
 // tree builds one directory of a state.

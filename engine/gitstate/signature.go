@@ -35,6 +35,10 @@ type signature struct {
 	Start      time.Time          `json:"start"`
 	Left       int                `json:"left,omitempty"` // see captured
 	Indexes    map[string]indexed `json:"indexes"`
+	Parts      map[string]part    `json:"parts"`
+	Symbolic   []string           `json:"symbolic,omitempty"` // see noted
+	Locked     []string           `json:"locked,omitempty"`
+	Compared   time.Time          `json:"compared"` // when all reflogs were compared
 	paths      map[string]uint64  // below the common git directory, "" itself: a hash of its status
 }
 
@@ -59,11 +63,18 @@ func many(file string) bool {
 	return strings.HasPrefix(file, "refs/") || strings.HasPrefix(file, "logs/")
 }
 
-// take makes the signature of what was captured. last, whose tree of files is known, has most of its paths.
-func (s *signature) take(common string, sink *commit.Tx, last signature) error {
+// take makes the signature of what was captured; the last one has most of its paths.
+func (c *captured) take(sink *commit.Tx) error {
+	common, s, last := c.repo.CommonDir, &c.next, &c.last
 	s.paths = map[string]uint64{"": unknown}
+	looked := map[string]bool{} // parts
+	for _, p := range c.scans {
+		looked[p.name] = true
+	}
 	for file := range last.paths {
-		if gone, _ := path.Match("worktrees/*/index", file); !gone { // its worktree may be
+		gone, _ := path.Match("worktrees/*/index", file) // its worktree may be
+		dir, _, _ := strings.Cut(file, "/")
+		if _, there := s.Parts[dir]; !gone && !looked[dir] && (there || !slices.Contains(parts, dir)) {
 			s.paths[file] = unknown
 		}
 	}
@@ -73,7 +84,16 @@ func (s *signature) take(common string, sink *commit.Tx, last signature) error {
 	for _, index := range indexesOf(common) {
 		s.paths[index.path] = unknown
 	}
-	err := manifest.Diff(sink.Load, last.Files, s.Files, func(c manifest.Change) error {
+	load := func(id oid.ID) (manifest.Dir, error) {
+		dir, err := sink.Load(id)
+		if id == s.Files || id == last.Files { // without the parts, whose directories are known
+			dir.Entries = slices.DeleteFunc(slices.Clone(dir.Entries), func(e manifest.Entry) bool {
+				return e.Kind == manifest.Subdir && slices.Contains(parts, e.Name)
+			})
+		}
+		return dir, err
+	}
+	err := manifest.Diff(load, last.Files, s.Files, func(c manifest.Change) error {
 		if c.Old != nil && !many(c.Path) || c.Old != nil && c.Old.Kind == manifest.Subdir {
 			delete(s.paths, c.Path)
 		}
@@ -84,6 +104,13 @@ func (s *signature) take(common string, sink *commit.Tx, last signature) error {
 	})
 	if err != nil {
 		return err
+	}
+	for _, p := range c.scans {
+		if p.name != "" {
+			for _, dir := range p.Directories() {
+				s.paths[path.Join(p.name, dir)] = unknown
+			}
+		}
 	}
 	settled := s.Start.Add(-resolution)
 	for file := range s.paths {
@@ -118,22 +145,19 @@ func (s *signature) changed(common string) (paths []string) {
 	return paths
 }
 
-// within are the paths that can differ from the captured tree of files, where these have changed: with a directory of
-// references that of their reflogs, and those that have no such directory, since their references are packed, with the one
+// within are the paths that can differ from the captured tree of files, but for the parts, where these have changed: with a directory of
+// a linked worktree's own references that of their reflogs, and those that have no such directory, since their references are packed, with the one
 // above; and the reflogs of every HEAD. At the end of those git writes in place.
 func (s *signature) within(changed []string, indexes []index) []string {
 	all := slices.Clone(changed)
 	for file := range s.paths {
-		dir, log := "", file
-		if rest, ok := strings.CutPrefix(file, "worktrees/"); ok {
-			var name string
-			name, log, _ = strings.Cut(rest, "/")
-			dir = "worktrees/" + name
-		}
-		log, ok := strings.CutPrefix(log, "logs/")
-		if !ok {
+		rest, ok := strings.CutPrefix(file, "worktrees/")
+		name, log, _ := strings.Cut(rest, "/")
+		log, isLog := strings.CutPrefix(log, "logs/")
+		if !ok || !isLog {
 			continue
 		}
+		dir := "worktrees/" + name
 		up := path.Join(dir, log)
 		for ; up != "."; up = path.Dir(up) {
 			if _, known := s.paths[up]; known {

@@ -49,7 +49,7 @@ func (k *worker) finish(n *node) error {
 	if n.gone || n.problem != 0 {
 		return nil
 	}
-	changed := n.changed || n.ord < 0
+	changed := n.changed || n.ord < 0 || n.parent == nil && k.w.o.Beside != nil
 	for i := range n.ents {
 		e := &n.ents[i]
 		if c := e.child; c != nil {
@@ -135,6 +135,10 @@ func (k *worker) build(n *node) error {
 			e.m = before[next]
 		}
 		dir.Entries = append(dir.Entries, e.m)
+	}
+	if n.parent == nil && len(k.w.o.Beside) > 0 {
+		dir.Entries = append(dir.Entries, k.w.o.Beside...)
+		slices.SortFunc(dir.Entries, func(a, b manifest.Entry) int { return strings.Compare(a.Name, b.Name) })
 	}
 	n.total(dir.Entries)
 	switch {

@@ -117,6 +117,33 @@ func (h *Cache) Directories() map[string]bool {
 	return out
 }
 
+// Directories are the paths of those that were captured, "" the root, in no order.
+func (r *Result) Directories() (list []string) {
+	var known func(ord int32, path string)
+	known = func(ord int32, path string) {
+		list = append(list, path)
+		records, _ := r.cache.records(ord)
+		for i := range records {
+			if child := &records[i]; child.kind&kindMask == kindDir {
+				known(int32(child.slot), rootfs.Join(path, child.name))
+			}
+		}
+	}
+	if r.top == nil {
+		known(0, "")
+	}
+	gather(r.top, func(n *node) {
+		list = append(list, n.path())
+		for _, kid := range n.kids {
+			if kid.node == nil {
+				b, _ := r.cache.block(kid.ord)
+				known(kid.ord, rootfs.Join(n.path(), string(b.name)))
+			}
+		}
+	})
+	return list
+}
+
 // LoadCache reads the stat cache's file; a missing, damaged or foreign one gives nil, nil.
 // Deltas from the first bad one on are left out: a shorter stat cache is an older one, no wrong one.
 func LoadCache(file string) (*Cache, error) {

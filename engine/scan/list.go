@@ -167,6 +167,9 @@ func (e *entry) keep(old *record, redecide, dir bool) bool {
 // forget notes that a name of the stat cache is no longer there.
 func (k *worker) forget(n *node, old *record) {
 	n.changed = n.changed || old.captured()
+	if gone := k.w.o.Gone; gone != nil && old.captured() {
+		gone(rootfs.Join(n.path(), old.name), old.kind&kindMask == kindDir)
+	}
 	k.replaced(old)
 }
 

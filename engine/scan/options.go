@@ -49,6 +49,11 @@ type Options struct {
 	// is mounted below the root, other rules decide, or the stat cache cannot be used: then everything is looked at.
 	Hints *Hints
 
+	// Beside, if not nil, are entries of the root's manifest that the caller adds, by name. Rules leave out what has their names.
+	Beside []manifest.Entry
+	// Gone, if not nil, is told of each name that was captured and is not there. It is called from several goroutines.
+	Gone func(path string, dir bool)
+
 	writerOf func(*os.File) writer
 	portable bool // use the portable paths although better ones exist
 }
@@ -57,6 +62,7 @@ type Options struct {
 type Result struct {
 	Root         oid.ID
 	Files, Bytes uint64
+	Mode         uint32            // permission bits of the root
 	Problems     []problem.Problem // sorted by path; at most 1,000 of them ignored paths, the rest is summed up in a last one
 	Repos        []string          // the paths of each .git below the root, sorted: of git repositories and of their worktrees
 	Unchanged    bool              // the root equals the stat cache's

@@ -153,6 +153,9 @@ func (s *session) run(h *Cache) (*Result, error) {
 			return nil, context.Canceled
 		}
 		w.verdict.mounted(h, w.mounts)
+		if o.Beside != nil {
+			w.verdict.status[0] |= dirNames
+		}
 		if w.verdict.clean() {
 			return s.unchanged(w)
 		}
@@ -193,14 +196,14 @@ func (w *walk) index() {
 }
 
 func (s *session) unchanged(w *walk) (*Result, error) {
-	r := &Result{Root: w.h.Root(), Files: w.h.files, Bytes: w.h.bytes, cache: w.h}
+	r := &Result{Root: w.h.Root(), Files: w.h.files, Bytes: w.h.bytes, Mode: uint32(w.h.dirs[0].mode), cache: w.h}
 	r.Problems, r.Repos = w.collect(nil)
 	w.know(r)
 	return r, nil
 }
 
 func (s *session) result(w *walk) (*Result, error) {
-	r := &Result{Root: w.top.id, cache: w.h, top: w.top}
+	r := &Result{Root: w.top.id, Mode: uint32(w.top.mode), cache: w.h, top: w.top}
 	if w.top.built {
 		r.Files, r.Bytes = w.top.files, w.top.bytes
 	} else {
