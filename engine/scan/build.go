@@ -32,8 +32,11 @@ func (k *worker) oldDir(n *node) (*manifest.Dir, error) {
 		return n.old, nil
 	}
 	d := &manifest.Dir{}
-	// No id: a directory that was descended into, with nothing in it.
-	if id := k.w.h.dirs[n.ord].id; id != (oid.ID{}) {
+	id, err := k.oldID(n)
+	if err != nil {
+		return nil, err
+	}
+	if id != (oid.ID{}) {
 		loaded, err := k.w.gate.load(id)
 		if err != nil {
 			return nil, errDamaged
@@ -42,6 +45,27 @@ func (k *worker) oldDir(n *node) (*manifest.Dir, error) {
 	}
 	n.old = d
 	return d, nil
+}
+
+// oldID is the id of the manifest that the stat cache's directory has: that of the root is in the stat cache, any other in the
+// manifest above, which has to be made anew whenever one below is. It is zero where there is none.
+func (k *worker) oldID(n *node) (oid.ID, error) {
+	switch {
+	case n.parent == nil:
+		return k.w.h.root, nil
+	case k.w.h.dirs[n.ord].flags&hasNothing != 0:
+		return oid.ID{}, nil
+	}
+	above, err := k.oldDir(n.parent)
+	if err != nil {
+		return oid.ID{}, err
+	}
+	if above != nil {
+		if e, _ := above.Lookup(n.name); e.Kind == manifest.Subdir {
+			return e.ID, nil
+		}
+	}
+	return oid.ID{}, errDamaged
 }
 
 // finish builds a node's manifest when something in it differs, and its block for the stat cache.
@@ -60,24 +84,16 @@ func (k *worker) finish(n *node) error {
 		}
 	}
 	n.ents = slices.DeleteFunc(n.ents, func(e entry) bool { return e.kind == 0 })
+	kept := !changed // the manifest is that of the stat cache
 	if changed {
-		if err := k.build(n); err != nil {
+		var err error
+		if kept, err = k.build(n); err != nil {
 			return err
 		}
-	} else {
-		n.id = k.w.h.dirs[n.ord].id
-		n.empty = n.id == oid.ID{}
 	}
-	if n.ord >= 0 {
-		d := &k.w.h.dirs[n.ord]
-		n.same = n.id == d.id && n.mode == d.mode
-		if !n.same && !n.built {
-			// Its own mode alone: the parent's entry changes, and wants the totals.
-			old, err := k.oldDir(n)
-			if err != nil {
-				return err
-			}
-			n.total(old.Entries)
+	if kept {
+		if err := k.keep(n); err != nil {
+			return err
 		}
 	}
 	n.encode()
@@ -86,6 +102,25 @@ func (k *worker) finish(n *node) error {
 	n.scope = nil
 	k.w.scopes.Unlock()
 	return nil
+}
+
+// keep finishes a node whose manifest is that of the stat cache.
+func (k *worker) keep(n *node) (err error) {
+	d := &k.w.h.dirs[n.ord]
+	n.empty = d.flags&hasNothing != 0
+	n.same = n.mode == d.mode
+	if n.same && n.parent != nil {
+		return nil // nobody asks for its id
+	}
+	if n.id, err = k.oldID(n); err != nil || n.same || n.built {
+		return err
+	}
+	// Its own mode alone: the parent's entry changes, and wants the totals.
+	old, err := k.oldDir(n)
+	if err == nil {
+		n.total(old.Entries)
+	}
+	return err
 }
 
 // adopt takes over what became of a directory below.
@@ -104,16 +139,19 @@ func (e *entry) adopt(c *node) {
 	}
 }
 
-// build makes the manifest of a node whose entries are complete.
-func (k *worker) build(n *node) error {
+// build makes the manifest of a node whose entries are complete. kept says that it is that of the stat cache.
+func (k *worker) build(n *node) (kept bool, err error) {
 	old, err := k.oldDir(n)
 	if err != nil {
-		return err
+		return false, err
 	}
 	var before []manifest.Entry
 	var prev oid.ID
 	if old != nil {
-		before, prev = old.Entries, k.w.h.dirs[n.ord].id
+		before = old.Entries
+		if prev, err = k.oldID(n); err != nil {
+			return false, err
+		}
 	}
 	dir := manifest.Dir{Entries: make([]manifest.Entry, 0, len(n.ents))}
 	next := 0
@@ -130,7 +168,7 @@ func (k *worker) build(n *node) error {
 				if e.descends() {
 					continue // nothing below it was captured
 				}
-				return errDamaged
+				return false, errDamaged
 			}
 			e.m = before[next]
 		}
@@ -144,16 +182,15 @@ func (k *worker) build(n *node) error {
 	switch {
 	case n.descend && len(dir.Entries) == 0:
 		n.empty = true
-		return nil
+		return old != nil && prev == (oid.ID{}), nil
 	case old != nil && prev != (oid.ID{}) && slices.Equal(before, dir.Entries):
-		n.id = prev
-		return nil
+		return true, nil
 	}
 	k.data = dir.Append(k.data[:0])
 	if n.id, err = k.w.gate.dir(k.id, k.data, prev); err != nil {
-		return fmt.Errorf("manifest of %q: %w", n.path(), err)
+		return false, fmt.Errorf("manifest of %q: %w", n.path(), err)
 	}
-	return nil
+	return false, nil
 }
 
 // total counts what is below the node.
@@ -183,6 +220,9 @@ func (n *node) encode() {
 		}
 	}
 	n.block, n.flags = appendBlock(make([]byte, 0, size), n.name, list)
+	if n.empty {
+		n.flags |= hasNothing
+	}
 	n.count = len(list)
 	n.kids = slices.Clip(n.kids)
 	if n.parent != nil {

@@ -28,6 +28,7 @@ type Cache struct {
 	conf   uint64 // of the rules and options that decided
 	files  uint64
 	bytes  uint64
+	root   oid.ID // of the root's manifest; the ids of the other directories are in the manifests above them
 	base   int    // length of the base
 	used   int    // length of base and good deltas
 	sum    uint64 // checksum of the last good part, which seeds the next delta's
@@ -43,13 +44,14 @@ type dirRec struct {
 	flags       uint16
 	fp          uint64 // 0: its names are not to be trusted
 	rules       uint64 // hash of the rule files directly in it
-	id          oid.ID
 }
 
 func (d *dirRec) dead() bool { return d.off == 0 }
 
-// hasReasons marks a directory with an entry that is not simply captured.
-const hasReasons = 1
+const (
+	hasReasons = 1 // some entry is not simply captured
+	hasNothing = 2 // it was descended into, nothing below is captured, and so it has no manifest
+)
 
 // Kinds of entries, in the low bits of their kind byte.
 const (
@@ -71,9 +73,9 @@ const (
 )
 
 const (
-	cacheMagic  = "rwhead1\n"
-	headHeader  = 120
-	cacheRecord = 72
+	cacheMagic  = "rwhead2\n"
+	headHeader  = 152
+	cacheRecord = 40
 	maxCache    = 1<<32 - 1
 )
 
@@ -90,7 +92,7 @@ func (h *Cache) Root() oid.ID {
 	if h == nil {
 		return oid.ID{}
 	}
-	return h.dirs[0].id
+	return h.root
 }
 
 // ID identifies the file as it was loaded, "" where it is not whole.
@@ -200,6 +202,7 @@ func parseCache(image []byte) *Cache {
 		dirs: make([]dirRec, count, count+64),
 	}
 	copy(h.stamp[:], image[48:])
+	copy(h.root[:], image[120:])
 	for i := range h.dirs {
 		d := &h.dirs[i]
 		getRecord(d, image[headHeader+i*cacheRecord:])
@@ -208,7 +211,7 @@ func parseCache(image []byte) *Cache {
 		}
 	}
 	h.deltas()
-	if h.used < 0 || h.dirs[0].id == (oid.ID{}) {
+	if h.used < 0 || h.root == (oid.ID{}) {
 		return nil
 	}
 	return h
@@ -230,7 +233,6 @@ func getRecord(d *dirRec, b []byte) {
 	d.off, d.len, d.n = le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:])
 	d.mode, d.flags = le.Uint16(b[16:]), le.Uint16(b[18:])
 	d.fp, d.rules = le.Uint64(b[24:]), le.Uint64(b[32:])
-	copy(d.id[:], b[40:])
 }
 
 func putRecord(b []byte, d *dirRec) {
@@ -243,5 +245,4 @@ func putRecord(b []byte, d *dirRec) {
 	le.PutUint16(b[18:], d.flags)
 	le.PutUint64(b[24:], d.fp)
 	le.PutUint64(b[32:], d.rules)
-	copy(b[40:], d.id[:])
 }

@@ -170,7 +170,7 @@ func TestImageIsCanonical(t *testing.T) {
 	p, data := sampleCache(t)
 	h := parseCache(bytes.Clone(data))
 	write := func(h *Cache) []byte {
-		top := &node{ord: 0, mode: h.dirs[0].mode, fp: h.dirs[0].fp, rules: h.dirs[0].rules, id: h.dirs[0].id}
+		top := &node{ord: 0, mode: h.dirs[0].mode, fp: h.dirs[0].fp, rules: h.dirs[0].rules}
 		list, _ := h.records(0)
 		for _, r := range list {
 			e := entry{name: r.name, kind: r.kind, slot: r.slot, reason: r.reason}
@@ -180,7 +180,7 @@ func TestImageIsCanonical(t *testing.T) {
 			top.ents = append(top.ents, e)
 		}
 		top.encode()
-		image, err := (&Result{cache: h, top: top, Files: h.files, Bytes: h.bytes, conf: h.conf, key: h.seed}).image(h.stamp)
+		image, err := (&Result{Root: h.root, cache: h, top: top, Files: h.files, Bytes: h.bytes, conf: h.conf, key: h.seed}).image(h.stamp)
 		p.do(err)
 		return image
 	}
@@ -300,4 +300,31 @@ func must(t *testing.T) func(*Result, error) *Result {
 		}
 		return r
 	}
+}
+
+// TestDeltaIsAsLongAtAnyDepth: the directories above an edited file add nothing to what the stat cache takes for it.
+func TestDeltaIsAsLongAtAnyDepth(t *testing.T) {
+	p := newProject(t)
+	deep := "1/2/3/4/5/6/7/8/f"
+	p.write("1/f", "x")
+	p.write(deep, "x")
+	settle()
+	p.scan()
+	grown := func(file string) int64 {
+		p.write(file, "another")
+		settle()
+		before, err := os.Stat(p.cache)
+		p.do(err)
+		p.scan()
+		after, err := os.Stat(p.cache)
+		p.do(err)
+		if !os.SameFile(before, after) {
+			t.Fatal("no delta was appended")
+		}
+		return after.Size() - before.Size()
+	}
+	if shallow, below := grown("1/f"), grown(deep); below > shallow+4 || shallow > 110 {
+		t.Fatalf("%d bytes in the first directory, %d eight levels down", shallow, below)
+	}
+	p.check()
 }

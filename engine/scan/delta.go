@@ -13,15 +13,15 @@ import (
 // The payload is the stamp's difference (a 64-bit mask of changed bytes, and
 // those bytes), the totals, and operations up to its end.
 const (
-	opPatch = 1 // a directory with the same names: ids and fingerprints
+	opPatch = 1 // a directory with the same names: fingerprints
 	opPut   = 2 // a whole directory, new or replaced
 	opDrop  = 3 // a directory is gone
 	opConf  = 4 // other rules decided
+	opRoot  = 5 // another id of the root's manifest
 )
 
 // Fields that a patch carries.
 const (
-	patchID    = 1
 	patchFP    = 2
 	patchMode  = 4
 	patchRules = 8
@@ -138,6 +138,8 @@ func (h *Cache) apply(payload []byte, at int) bool {
 			h.dirs[ord] = dirRec{parent: h.dirs[ord].parent}
 		case opConf:
 			h.conf = r.u64()
+		case opRoot:
+			copy(h.root[:], r.bytes(32))
 		default:
 			return false
 		}
@@ -153,9 +155,6 @@ func (h *Cache) applyPatch(r *reader) {
 		return
 	}
 	d := &h.dirs[ord]
-	if flags[0]&patchID != 0 {
-		copy(d.id[:], r.bytes(32))
-	}
 	if flags[0]&patchFP != 0 {
 		d.fp = r.u64()
 	}
@@ -188,7 +187,6 @@ func (h *Cache) applyPut(r *reader, at int) {
 	ord, parent := r.uvarint(), r.uvarint()
 	mode, flags := r.u16(), r.u16()
 	fp, rules := r.u64(), r.u64()
-	id := r.bytes(32)
 	n, size := r.uvarint(), r.uvarint()
 	off := at + r.at
 	r.bytes(size)
@@ -209,7 +207,6 @@ func (h *Cache) applyPut(r *reader, at int) {
 		parent: p, off: uint32(off), len: uint32(size), n: uint32(n),
 		mode: mode, flags: flags, fp: fp, rules: rules,
 	}
-	copy(h.dirs[ord].id[:], id)
 	if !h.place(int(ord), uint64(off), size, uint64(len(h.image))) {
 		r.ok = false
 	}

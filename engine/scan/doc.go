@@ -1,7 +1,7 @@
 // Package scan finds what changed in a working tree, at about the cost of one
 // stat call per file.
 //
-//  1. LoadCache reads the stat cache: what the last scan saw, and the ids that
+//  1. LoadCache reads the stat cache: what the last scan saw, and the tree that
 //     it led to. One read, one table, no allocation per file.
 //  2. Run first verifies: workers take runs of directories straight from the
 //     stat cache's table and compare every fingerprint with the tree. Nothing is
@@ -10,7 +10,7 @@
 //     listed and decided anew, files whose fingerprint differs are read and
 //     given to the Sink. A first scan is this step alone, with an empty stat cache.
 //  4. Manifests of changed directories are built bottom up; all others keep
-//     the id that the stat cache knows.
+//     the id that the manifest above has.
 //  5. Result.Publish writes the stat cache that follows, once the commit that it
 //     relies on is durable: nothing, an appended delta, or a new file.
 //

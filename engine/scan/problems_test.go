@@ -186,7 +186,7 @@ func TestReadableAgain(t *testing.T) {
 	n.ents = []entry{{name: "a", kind: kindFailed | flagReason, reason: "unreadable: permission denied"}}
 	n.id = emptyDir(t, p.sink)
 	n.encode()
-	top := &node{ord: 0, mode: h.dirs[0].mode, fp: h.dirs[0].fp, id: h.dirs[0].id}
+	top := &node{ord: 0, mode: h.dirs[0].mode, fp: h.dirs[0].fp, id: h.root}
 	top.ents = []entry{{name: "dir", kind: kindDir, child: n}}
 	top.encode()
 	d, err := p.sink.Load(top.id)
@@ -194,7 +194,7 @@ func TestReadableAgain(t *testing.T) {
 	d.Entries[0].ID, d.Entries[0].Files, d.Entries[0].Size = n.id, 0, 0
 	top.id, err = p.sink.Dir(0, d.Append(nil), top.id)
 	p.do(err)
-	p.do((&Result{cache: h, loaded: h, conf: h.conf, key: h.seed, top: top}).Publish(p.cache, Stamp{}, nil))
+	p.do((&Result{Root: top.id, cache: h, loaded: h, conf: h.conf, key: h.seed, top: top}).Publish(p.cache, Stamp{}, nil))
 	if h, err = LoadCache(p.cache); err != nil || h.Root() != top.id {
 		t.Fatal("the stat cache was not changed")
 	}

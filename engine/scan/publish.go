@@ -143,6 +143,9 @@ func (r *Result) delta(s Stamp) []byte {
 		ops = binary.LittleEndian.AppendUint64(ops, r.conf)
 	}
 	ords := make(map[*node]int32)
+	if h.root != r.Root {
+		ops = append(append(ops, opRoot), r.Root[:]...)
+	}
 	fresh := int32(len(h.dirs))
 	gather(r.top, func(n *node) {
 		ord := n.ord
@@ -198,9 +201,6 @@ func (n *node) appendOps(ops []byte, h *Cache, ord, parent int32) []byte {
 		now, _ := splitBlock(n.block, n.count)
 		if bytes.Equal(was.kinds, now.kinds) && bytes.Equal(was.tail, now.tail) && d.flags == n.flags {
 			var flags byte
-			if d.id != n.id {
-				flags |= patchID
-			}
 			if d.fp != n.fp {
 				flags |= patchFP
 			}
@@ -225,9 +225,6 @@ func (n *node) appendOps(ops []byte, h *Cache, ord, parent int32) []byte {
 			ops = append(ops, opPatch)
 			ops = binary.AppendUvarint(ops, uint64(ord))
 			ops = append(ops, flags)
-			if flags&patchID != 0 {
-				ops = append(ops, n.id[:]...)
-			}
 			if flags&patchFP != 0 {
 				ops = le.AppendUint64(ops, n.fp)
 			}
@@ -248,7 +245,6 @@ func (n *node) appendOps(ops []byte, h *Cache, ord, parent int32) []byte {
 	ops = le.AppendUint16(ops, n.flags)
 	ops = le.AppendUint64(ops, n.fp)
 	ops = le.AppendUint64(ops, n.rules)
-	ops = append(ops, n.id[:]...)
 	ops = binary.AppendUvarint(ops, uint64(n.count))
 	ops = binary.AppendUvarint(ops, uint64(len(n.block)))
 	return append(ops, n.block...)
@@ -283,7 +279,7 @@ func (r *Result) image(s Stamp) ([]byte, error) {
 		below := len(stack)
 		d := dirRec{parent: p.parent, off: uint32(len(blocks))}
 		if n := p.node; n != nil {
-			d.mode, d.flags, d.fp, d.rules, d.id, d.n = n.mode, n.flags, n.fp, n.rules, n.id, uint32(n.count)
+			d.mode, d.flags, d.fp, d.rules, d.n = n.mode, n.flags, n.fp, n.rules, uint32(n.count)
 			blocks = append(blocks, n.block...)
 			for _, k := range n.kids {
 				stack = append(stack, place{k.node, k.ord, ord, int(k.slot)})
@@ -295,7 +291,7 @@ func (r *Result) image(s Stamp) ([]byte, error) {
 				return nil, errDamaged
 			}
 			seen[p.ord] = true
-			d.mode, d.flags, d.fp, d.rules, d.id, d.n = was.mode, was.flags, was.fp, was.rules, was.id, was.n
+			d.mode, d.flags, d.fp, d.rules, d.n = was.mode, was.flags, was.fp, was.rules, was.n
 			blocks = append(blocks, r.cache.image[was.off:was.off+was.len]...)
 			for i, kind := range b.kinds {
 				slot := b.slot(i)
@@ -319,6 +315,7 @@ func (r *Result) image(s Stamp) ([]byte, error) {
 	le.PutUint64(out[40:], r.Bytes)
 	copy(out[48:], s[:])
 	le.PutUint32(out[112:], uint32(len(dirs)))
+	copy(out[120:], r.Root[:])
 	for i := range dirs {
 		dirs[i].off += uint32(start)
 		putRecord(out[headHeader+i*cacheRecord:], &dirs[i])
