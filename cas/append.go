@@ -132,11 +132,11 @@ func (a *Appender) openNewest(n pack.Name) error {
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	dense, err := isDense(f) // written by gc: nothing is added
+	takesNone, err := isClosed(f)
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	full := end.good >= a.s.limits.logPack || end.ordinal >= a.s.limits.logCommits || shared || dense
+	full := end.good >= a.s.limits.logPack || end.ordinal >= a.s.limits.logCommits || shared || takesNone
 	// Damage in the tail is not what a crash left: nothing is cut off then, so that verify still
 	// reports it, and repair may still save something.
 	if full || end.badHead || end.damaged || cut {

@@ -2,6 +2,7 @@ package cas
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -172,6 +173,50 @@ func (b *Batch) add(k *stagedBlock, payload []byte) error {
 	return b.err
 }
 
+// Join puts the blocks of deltas that writers have flushed together into one, in which an id that several of them name is there
+// once. Nothing happens where there is more than fits. A commit does it, too: who asks before that what is stored calls it first.
+func (b *Batch) Join() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.join()
+}
+
+func (b *Batch) join() error {
+	if b.memory || b.dense || b.bulk != nil || b.done {
+		return nil
+	}
+	var others []*stagedBlock
+	var size int64 // of the records that are joined
+	small := &stagedBlock{}
+	for _, k := range b.staged {
+		if !allDeltas(k.entries) {
+			others = append(others, k)
+			continue
+		}
+		blk, err := pack.DecodeBlock(k.payload)
+		if err != nil {
+			return err
+		}
+		small.entries, small.body = append(small.entries, blk.Entries...), append(small.body, blk.Body...)
+		size += pack.RecordSize(len(k.payload))
+	}
+	payload, ok := pack.SmallBlock(small.entries, small.body)
+	if !ok || pack.RecordSize(len(payload)) >= size {
+		return nil
+	}
+	small.body, small.payload = nil, payload
+	b.stored.Add(pack.RecordSize(len(payload)) - size)
+	b.staged, b.bytes = append(others, small), len(payload)
+	for _, k := range others {
+		b.bytes += len(k.payload)
+	}
+	return nil
+}
+
+func allDeltas(entries []pack.Entry) bool {
+	return !slices.ContainsFunc(entries, func(e pack.Entry) bool { return !e.Delta })
+}
+
 // fail remembers why the batch cannot be committed.
 func (b *Batch) fail(err error) error {
 	b.mu.Lock()
@@ -218,6 +263,9 @@ func (b *Batch) seal() ([]*stagedBlock, error) {
 		if b.err = b.bulk.finish(); b.err != nil {
 			return nil, b.err
 		}
+	}
+	if b.err = b.join(); b.err != nil {
+		return nil, b.err
 	}
 	return b.staged, nil
 }

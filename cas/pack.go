@@ -208,9 +208,20 @@ func (s *Store) findPrefix(x pack.Prefix) (location, bool) {
 
 // isDense reads the flag in a pack's header; one that cannot be understood has none.
 func isDense(f io.ReaderAt) (bool, error) {
+	h, err := headerOf(f)
+	return h.Dense, err
+}
+
+// isClosed says whether a log pack takes no more: gc wrote it, or an earlier version, which would not know what is added.
+func isClosed(f io.ReaderAt) (bool, error) {
+	h, err := headerOf(f)
+	return h.Dense || h.Older, err
+}
+
+func headerOf(f io.ReaderAt) (pack.Header, error) {
 	h, err := pack.ReadHeader(f)
 	if version := pack.UnknownVersion(0); pack.IsMalformed(err) || errors.As(err, &version) {
 		err = nil
 	}
-	return h.Dense, err
+	return h, err
 }

@@ -14,8 +14,9 @@ import (
 // objects' bytes lie in the body in the table's order; the body is compressed
 // as one.
 const (
-	codecRaw  = 0
-	codecZstd = 1
+	codecRaw   = 0
+	codecZstd  = 1
+	codecSmall = 2 // small deltas, in a short form
 
 	// MaxEntries is how many objects a block has at most: positions are 16 bits in the index.
 	MaxEntries = 1 << 16
@@ -35,9 +36,9 @@ func PrefixOf(id oid.ID) Prefix { return Prefix(id[:16]) }
 // Entry is one object in the table of a block. Sizes are in bytes.
 type Entry struct {
 	ID     oid.ID
-	Length int // in the decompressed body
+	Length int // in the body: the decompressed one, once it is
 	Delta  bool
-	Size   int    // of a delta: of the whole object
+	Size   int    // of a delta: of the whole object; in a block of small deltas it is known once the body is decompressed
 	Base   Prefix // of a delta
 	Depth  uint8  // of a delta: length of the chain of bases, from 1
 }
@@ -67,7 +68,11 @@ func appendBlock(codec byte, entries []Entry, body []byte) []byte {
 	dst := append(make([]byte, 0, 2+len(entries)*40+16+len(body)), codec)
 	dst = binary.AppendUvarint(dst, uint64(len(entries)))
 	for i := range entries {
-		dst = entries[i].append(dst)
+		if codec == codecSmall {
+			dst = entries[i].appendSmall(dst)
+		} else {
+			dst = entries[i].append(dst)
+		}
 	}
 	return append(dst, body...)
 }
@@ -78,7 +83,7 @@ func ParseBlock(b []byte) (Block, error) {
 	if err != nil {
 		return Block{}, err
 	}
-	if p.codec == codecRaw && len(rest) != p.total {
+	if p.codec != codecZstd && len(rest) != p.total {
 		return Block{}, MalformedError("the block's body does not have the length its table says")
 	}
 	p.Body = rest
@@ -158,7 +163,7 @@ func parseTable(b []byte) (p Block, rest []byte, err error) {
 		return p, nil, MalformedError("the block is cut short")
 	}
 	p.codec = b[0]
-	if p.codec > codecZstd {
+	if p.codec > codecSmall {
 		return p, nil, MalformedError("the block has an unknown codec")
 	}
 	count, used := Uvarint(b[1:])
@@ -168,7 +173,11 @@ func parseTable(b []byte) (p Block, rest []byte, err error) {
 	}
 	p.Entries = make([]Entry, count)
 	for i := range p.Entries {
-		if rest, err = p.Entries[i].parse(rest); err != nil {
+		parse := p.Entries[i].parse
+		if p.codec == codecSmall {
+			parse = p.Entries[i].parseSmall
+		}
+		if rest, err = parse(rest); err != nil {
 			return p, nil, err
 		}
 		if p.total += p.Entries[i].Length; p.total > maxBody {
@@ -197,7 +206,10 @@ func (e *Entry) parse(b []byte) (rest []byte, err error) {
 		return nil, MalformedError("a delta's full length is wrong")
 	}
 	e.Size = int(size)
-	b = b[used:]
+	return e.parseBase(b[used:])
+}
+
+func (e *Entry) parseBase(b []byte) (rest []byte, err error) {
 	if len(b) < 17 {
 		return nil, MalformedError("the block's table is cut short")
 	}

@@ -48,8 +48,11 @@ func RawBlock(entries []Entry, body []byte) []byte { return appendBlock(codecRaw
 
 // Decompress decompresses the body, if it is compressed. Errors: MalformedError.
 func (b *Block) Decompress() error {
-	if b.codec == codecRaw {
+	switch b.codec {
+	case codecRaw:
 		return nil
+	case codecSmall:
+		return b.lengthen()
 	}
 	if !canExpand(len(b.Body), b.total) {
 		return MalformedError("its block claims to hold more than its bytes can")

@@ -24,6 +24,7 @@ const MaxDepth = 64
 const (
 	deltaPlain = 0
 	deltaZstd  = 1
+	deltaShort = 2 // in a block of small deltas only
 
 	deltaDict  = 1 // id of the dictionary in the frame
 	zstdMagic  = "\x28\xb5\x2f\xfd"

@@ -40,6 +40,7 @@ func FuzzBlock(f *testing.F) {
 	f.Add(RawBlock([]Entry{{Length: 3, Delta: true, Size: 300, Depth: 1}}, []byte("abc")))
 	body := text(1, 1000)
 	f.Add(EncodeBlock([]Entry{{ID: oid.Sum(body), Length: len(body)}}, body, false))
+	f.Add(smallSample())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, err := ParseBlock(b)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 // uint64, store id, xxhash64 of all that. Integers are little-endian.
 const (
 	magic   = "rwpack\r\n"
-	version = 1
+	version = 2 // 1 has no blocks of small deltas
 	// HeaderSize is the size of a header in bytes: the first record lies there.
 	HeaderSize = 8 + 2 + 1 + 1 + 8 + 16 + 8
 
@@ -24,13 +24,18 @@ type Header struct {
 	Name  Name
 	Store [16]byte // id of the store
 	Dense bool     // written by gc: large blocks, better compression
+	Older bool     // of an earlier version: nothing is added to it
 }
 
 // Append appends the header's bytes.
 func (h Header) Append(dst []byte) []byte {
 	start := len(dst)
 	dst = append(dst, magic...)
-	dst = binary.LittleEndian.AppendUint16(dst, version)
+	v := uint16(version)
+	if h.Older {
+		v = version - 1
+	}
+	dst = binary.LittleEndian.AppendUint16(dst, v)
 	flags := byte(0)
 	if h.Dense {
 		flags |= flagDense
@@ -52,9 +57,11 @@ func parseHeader(b []byte) (Header, error) {
 	if xxhash.Sum64(b[:HeaderSize-8]) != binary.LittleEndian.Uint64(b[HeaderSize-8:]) {
 		return h, MalformedError("the header does not match its checksum")
 	}
-	if v := binary.LittleEndian.Uint16(b[8:]); v != version {
+	v := binary.LittleEndian.Uint16(b[8:])
+	if v != version && v != version-1 {
 		return h, UnknownVersion(v)
 	}
+	h.Older = v != version
 	h.Name.Kind, h.Dense = Kind(b[10]), b[11]&flagDense != 0
 	h.Name.Tag = binary.LittleEndian.Uint64(b[12:])
 	copy(h.Store[:], b[20:])

@@ -190,7 +190,7 @@ func (t *Tx) Flush() error {
 			}
 		}
 	}
-	return nil
+	return t.batch.Join()
 }
 
 // Discard lets go of what was put. After a commit it does nothing.
