@@ -191,12 +191,11 @@ func (s *space) reverting(ctx context.Context, a action) (*plan.Plan, error) {
 func viewPlan(p *plan.Plan) planView {
 	v := planView{ID: strconv.Itoa(p.ID), Title: strings.TrimSuffix(p.Title, "."), Facts: []string{}, Notes: append([]string{}, p.Notes...), Files: []planFileView{}, Others: []otherView{}, Question: p.Question, Git: p.OffersGit}
 	for _, f := range p.Facts {
-		text := strings.TrimSpace(f.Text)
-		if prompt, ok := strings.CutPrefix(text, "undoes: "); ok {
-			v.Undoes = append(v.Undoes, prompt)
+		if undone, ok := strings.CutPrefix(f.Text, "  "); ok && f.Faint {
+			v.Undoes = append(v.Undoes, strings.TrimPrefix(undone, "undoes: "))
 			continue
 		}
-		v.Facts = append(v.Facts, text)
+		v.Facts = append(v.Facts, strings.TrimSpace(f.Text))
 	}
 	for _, text := range p.Others {
 		if turn, ok := strings.CutPrefix(text, "  "); ok && len(v.Others) > 0 {

@@ -24,22 +24,32 @@ func (s *picking) attempts(ctx context.Context, id string) ([]screen.Line, error
 	if f == nil {
 		return []screen.Line{nil, screen.Text(screen.Plain, "  "+rows.Clipped(l)+" belongs to no prompt")}, nil
 	}
-	return attemptLines(f, s.C.Out.Now()), nil
+	v, err := rows.MeasureAttempts(ctx, s.P, f)
+	if err != nil {
+		return nil, err
+	}
+	return attemptLines(v, s.C.Out.Now()), nil
 }
 
-func attemptLines(f *attempts.Fork, now time.Time) []screen.Line {
+func attemptLines(v *rows.Attempts, now time.Time) []screen.Line {
+	f := v.Fork
 	out := []screen.Line{screen.Text(screen.Bold, "  Attempts since "+screen.Ordered(rows.Clipped(&f.Base))+", the oldest first"), nil}
-	for _, a := range f.Attempts {
+	for i := range v.Tried {
+		a := &v.Tried[i]
 		mark, end := " ", "its end was removed"
-		if a.Open {
-			mark = "*"
-		}
-		if a.End != nil {
+		switch {
+		case a.Open:
+			mark, end = "*", ""
+		case a.End != nil:
 			end = "ends with " + rows.Clipped(a.End)
 		}
 		out = append(out,
-			screen.Line{{Text: fmt.Sprintf("  %s %2d ", mark, a.N), Style: screen.Cyan}, {Text: fmt.Sprintf("%4s  ", app.FormatAge(now.Sub(a.Began()))), Style: screen.Dim}, {Text: screen.Ordered(rows.Clipped(&a.Prompt))}},
-			screen.Text(screen.Dim, "             "+screen.Ordered(end)))
+			screen.Line{{Text: fmt.Sprintf("  %s %2d ", mark, a.N), Style: screen.Cyan}, {Text: fmt.Sprintf("%4s  ", app.FormatAge(now.Sub(a.Began()))), Style: screen.Dim}, {Text: screen.Ordered(rows.Clipped(&a.Prompt))}})
+		for _, text := range append([]string{triedText(a), end}, a.OthersText()...) {
+			if text != "" {
+				out = append(out, screen.Text(screen.Dim, "             "+screen.Ordered(text)))
+			}
+		}
 	}
 	at := "  The files are from none of them."
 	if f.At > 0 {
@@ -49,4 +59,21 @@ func attemptLines(f *attempts.Fork, now time.Time) []screen.Line {
 		at = "  This prompt was tried once."
 	}
 	return append(out, nil, screen.Text(screen.Plain, at), screen.Text(screen.Dim, "  rewind list --attempts "+f.Base.ID.String()[:app.ShortID]+" shows what each changed"))
+}
+
+// triedText says how often an attempt was asked something, and what it changed.
+func triedText(a *rows.Tried) string {
+	text := app.Plural(a.Prompts, "prompt", "prompts")
+	switch n := a.Changes; {
+	case n == nil:
+		return text + "; what it changed is not known"
+	case n.Added+n.Modified+n.Deleted == 0:
+		return text + "; it changed no file"
+	default:
+		text += "; files " + rows.ChangeCounts(uint64(n.Added), uint64(n.Modified), uint64(n.Deleted))
+		if lines := rows.LineCounts(n.LinesAdded, n.LinesDeleted); lines != "" {
+			text += ", lines " + lines
+		}
+		return text
+	}
 }

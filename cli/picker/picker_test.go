@@ -9,6 +9,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/plan"
+	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/attempts"
 	"github.com/rewind-cli/rewind/engine/conversation"
@@ -40,7 +41,7 @@ func TestPickIsEscaped(t *testing.T) {
 			shown = append(shown, f.Path)
 		}
 		tried := &attempts.Fork{Base: *l, Attempts: []attempts.Attempt{{N: 1, Prompt: *l, End: l, Open: true}, {N: 2, Prompt: *l}}}
-		for _, d := range attemptLines(tried, time.Now()) {
+		for _, d := range attemptLines(&rows.Attempts{Fork: tried, Tried: app.Map(tried.Attempts, func(a attempts.Attempt) rows.Tried { return rows.Tried{Attempt: a} })}, time.Now()) {
 			line(d)
 		}
 		look := &screen.Look{}
@@ -55,6 +56,28 @@ func TestPickIsEscaped(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The attempts say how often each was asked something, what others wrote beside it, and of one whose end the files are not
+// another end, too.
+func TestAttemptLines(t *testing.T) {
+	prompt, end := project.Listed{N: 9}, &project.Listed{N: 4}
+	prompt.Prompt, prompt.Kind, end.Kind = "again", manifest.Prompt, manifest.Safety
+	tried := attempts.Attempt{N: 2, Prompt: prompt, End: end, Prompts: 1, Open: true}
+	first := attempts.Attempt{N: 1, Prompt: prompt, End: end, Prompts: 2}
+	var got []string
+	for _, l := range attemptLines(&rows.Attempts{Fork: &attempts.Fork{Base: prompt, At: 2, Attempts: []attempts.Attempt{first, tried}},
+		Tried: []rows.Tried{{Attempt: first}, {Attempt: tried, Changes: &inspect.Totals{Modified: 1, LinesAdded: 51, LinesDeleted: 1}, Others: 2, Also: 1}}}, prompt.Time) {
+		if text := strings.TrimSpace(l.String()); text != "" {
+			got = append(got, text)
+		}
+	}
+	want := `Attempts since 9 "again", the oldest first|1  now  9 "again"|2 prompts; what it changed is not known|ends with 4|` +
+		`*  2  now  9 "again"|1 prompt; files ~1, lines +51 -1|2 more paths that only you or other sessions changed meanwhile are not counted.|` +
+		`Lines that you or other sessions wrote in the same files are counted, too.|* has the files as they are.`
+	if text := strings.Join(got, "|"); !strings.HasPrefix(text, want) {
+		t.Errorf("\n got %s\nwant %s", text, want)
+	}
 }
 
 // Each file has its name in the diff, whatever was done to it: a patch itself names /dev/null instead of a file that was

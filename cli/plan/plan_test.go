@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -61,5 +62,23 @@ func TestQuestion(t *testing.T) {
 	}
 	if nothing := describe(a, &restore.Restored{}, l); nothing.Question != "" {
 		t.Errorf("nothing to do, and it asks %q", nothing.Question)
+	}
+}
+
+// A list that is cut ends with how many more there are.
+func TestPlanCountsWhatItDoesNotName(t *testing.T) {
+	r := &restore.Restored{Delete: []string{"a"}}
+	for i := range mostPrompts + 4 {
+		r.Prompts = append(r.Prompts, fmt.Sprint("prompt ", i))
+	}
+	for i := range mostSkipped + 1 {
+		r.Skip = append(r.Skip, problem.Problem{Path: fmt.Sprint("f", i), Reason: "busy"})
+	}
+	p := describe(&restoring{what: "restore", words: report.RestoreCheckpoint}, r, &project.Listed{N: 3})
+	if got := p.Facts[len(p.Facts)-1].Text; got != "  and 4 more prompts" {
+		t.Errorf("the prompts that are undone end with %q", got)
+	}
+	if got := p.Notes[len(p.Notes)-1]; got != "Skipped: 1 more path" {
+		t.Errorf("what is skipped ends with %q", got)
 	}
 }

@@ -18,6 +18,9 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
+// Of what is undone and of what is skipped, a plan names the first; it counts the others.
+const mostPrompts, mostSkipped = 5, 20
+
 // Parts are what a restore takes of files in part.
 type Parts struct {
 	Hunks       []restore.HunkChoice
@@ -169,13 +172,19 @@ func (a *restoring) describe(p *Plan, r *restore.Restored, target project.Listed
 	for _, text := range report.GitStateText(r) {
 		p.fact("Git: " + text + ".")
 	}
-	for _, text := range app.FirstN(r.Prompts, 5) {
+	for _, text := range app.FirstN(r.Prompts, mostPrompts) {
 		p.faint("  undoes: " + screen.Clip(app.FirstLine(text), 100))
+	}
+	if n := len(r.Prompts) - mostPrompts; n > 0 {
+		p.faint("  and " + app.Plural(n, "more prompt", "more prompts"))
 	}
 	p.Others = report.OthersText("Also undoes", "Undoes", r)
 	p.Notes = append(p.Notes, "A safety checkpoint is taken first. "+map[string]string{"u": "Undo", "U": "Redo"}[p.Back]+" it with "+p.Back+" here, or with "+a.words.TakeBack+".")
-	for _, k := range app.FirstN(r.Skip, 20) {
+	for _, k := range app.FirstN(r.Skip, mostSkipped) {
 		p.Notes = append(p.Notes, "Skipped: "+app.EscapePath(k.Path)+": "+app.Escape(k.Reason))
+	}
+	if n := len(r.Skip) - mostSkipped; n > 0 {
+		p.Notes = append(p.Notes, "Skipped: "+app.Plural(n, "more path", "more paths"))
 	}
 }
 

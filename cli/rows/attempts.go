@@ -2,6 +2,8 @@ package rows
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -74,6 +76,28 @@ func MeasureAttempts(ctx context.Context, p *project.Project, f *attempts.Fork) 
 	return v, nil
 }
 
+// OthersText says what others wrote beside an attempt: sentences.
+func (t *Tried) OthersText() (lines []string) {
+	if t.Mixed {
+		lines = append(lines, "Another attempt was at work in the same tree, so this is not its work alone.")
+	}
+	if t.Others > 0 {
+		lines = append(lines, app.Plural(t.Others, "more path that only you or other sessions changed meanwhile is", "more paths that only you or other sessions changed meanwhile are")+" not counted.")
+	}
+	if t.Also > 0 && t.Changes != nil && t.Changes.LinesAdded+t.Changes.LinesDeleted > 0 {
+		lines = append(lines, "Lines that you or other sessions wrote in the same files are counted, too.")
+	}
+	return lines
+}
+
+// LineCounts are lines in signs: +12 -3.
+func LineCounts(added, deleted int) string {
+	if added+deleted == 0 {
+		return ""
+	}
+	return strings.TrimSpace("+" + strconv.Itoa(added) + " -" + strconv.Itoa(deleted))
+}
+
 // AttemptsView is what list --attempts --json prints, and what the page asks for; docs/schema/attempts.schema.json describes it.
 type AttemptsView struct {
 	Base     *CheckpointView `json:"base"` // the checkpoint of the first attempt's prompt; null: no prompt has more than one attempt
@@ -94,7 +118,7 @@ type attemptView struct {
 	Current    bool            `json:"current"`
 	Began      string          `json:"began"`
 	Ended      *string         `json:"ended"`
-	Prompts    int             `json:"prompts"`     // typed in it
+	Prompts    int             `json:"prompts"`     // typed in it, in its own session
 	Mixed      bool            `json:"mixed"`       // another was at work in the same tree
 	Changes    *totalsView     `json:"changes"`     // against base; null: not known
 	Others     int             `json:"others"`      // paths that are not in changes: only others changed them

@@ -28,7 +28,7 @@ type Attempt struct {
 	N       int             // from 1, the oldest
 	Prompt  project.Listed  // its prompt's checkpoint
 	End     *project.Listed // the newest checkpoint with its work, which may be its prompt's; nil: collected
-	Prompts int             // typed in it
+	Prompts int             // typed in it, in its session or one that comes from that
 	Mixed   bool            // another attempt was at work in the same tree, so that its trees have both
 	Left    bool            // its conversation had been left when End was taken, at another attempt's prompt
 	Open    bool            // the tree has its state: what came since End is its, too

@@ -93,6 +93,8 @@ func TestAttempts(t *testing.T) {
 		{"a part is no way back", "w:b=0 A/prompt:one w:a=1 w:b=1 A/stop part:2=b A/prompt:more w:a=2 A/stop", "none"},
 		{"within a turn: two of them have the same place",
 			"A/prompt:one w:a=1 A/tool:x w:a=2 A/stop restore:2 A/prompt:p w:a=3 A/stop restore:4 A/prompt:q w:a=4 A/stop", "p: 1 p/1 [3] *2 q/1 [4]"},
+		{"what another session is asked meanwhile is not asked in it",
+			"A/prompt:one w:a=1 A/stop restore:prompt A/prompt:again w:a=2 A/stop B/prompt:other w:b=1 B/stop B/prompt:more w:a=3 B/stop A/prompt:on w:b=2 A/stop", "one: 1 one/1 [1] *2 again/2 [3]"},
 		{"both at work in one tree",
 			"A/prompt:one w:a=1 A/stop restore:prompt B/prompt:other w:a=2 B/stop A/tool:x w:b=1 A/stop", "one: *1 one/1 mixed [2] 2 other/1 mixed [2]"},
 	} {

@@ -100,6 +100,11 @@ func (l *log) findPrompts(db *manifest.DB) error {
 	return nil
 }
 
+// sameTalk reports whether two checkpoints are of one session, or of sessions that come from one.
+func (l *log) sameTalk(a, b *manifest.Checkpoint) bool {
+	return sessionOf(a) == sessionOf(b) || a.Agent == b.Agent && l.related(a.Session, b.Session)
+}
+
 // related reports whether one of two sessions comes from the other, or both from a third.
 func (l *log) related(a, b string) bool {
 	root := func(id string) string {

@@ -67,7 +67,7 @@ func stands(l *log, starts []*manifest.Checkpoint, part func(*manifest.Operation
 					s.at = by
 				}
 			}
-			if l.isTyped[c.Seq] {
+			if l.isTyped[c.Seq] && s.at > 0 && l.sameTalk(c, starts[s.at-1]) {
 				s.prompts[s.at]++
 			}
 			take(c, c.Session != "")

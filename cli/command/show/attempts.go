@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -121,7 +120,7 @@ func (v *attemptsPrinter) print(ctx context.Context) error {
 			if files = rows.ChangeCounts(uint64(n.Added), uint64(n.Modified), uint64(n.Deleted)); files == "" {
 				files = "none"
 			}
-			if lines = lineCounts(n.LinesAdded, n.LinesDeleted); lines != "" && a.Also > 0 {
+			if lines = rows.LineCounts(n.LinesAdded, n.LinesDeleted); lines != "" && a.Also > 0 {
 				lines += "*"
 				also = true
 			}
@@ -200,12 +199,4 @@ func took(t *rows.Tried) string {
 		return app.FormatAge(d)
 	}
 	return ""
-}
-
-// lineCounts are lines in signs: +12 -3.
-func lineCounts(added, deleted int) string {
-	if added+deleted == 0 {
-		return ""
-	}
-	return strings.TrimSpace("+" + strconv.Itoa(added) + " -" + strconv.Itoa(deleted))
 }

@@ -117,7 +117,7 @@ func didText(d *inspect.FileDiff) string {
 	case d.Status == patch.Deleted && d.Deleted > 0:
 		lines = fmt.Sprintf("-%d", d.Deleted)
 	default:
-		lines = lineCounts(d.Added, d.Deleted)
+		lines = rows.LineCounts(d.Added, d.Deleted)
 	}
 	if what == "" && lines == "" && d.Old != nil && d.New != nil && d.Old.Mode != d.New.Mode {
 		return "mode " + octal(d.New)

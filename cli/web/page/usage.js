@@ -23,6 +23,13 @@ export function Space({ project, rows, news, goTo, onFile }) {
       <table class="list"><thead><tr><th>Stored</th><th>Versions</th><th>File</th></tr></thead><tbody>${s.largest.map((f) => html`<tr><td class="short">${size(f.bytes)}</td><td>${f.versions}</td><td><button class="link" onClick=${() => onFile(raw(f))}><span class="path"><${Path} of=${f} /></span></button></td></tr>`)}</tbody></table></section></div>`;
 }
 
+// others says what others wrote beside an attempt.
+const others = (a) => [
+  a.mixed && "Another attempt was at work in the same tree, so this is not its work alone.",
+  a.others > 0 && count(a.others, "more path", "more paths") + " that only you or other sessions changed meanwhile " + (a.others === 1 ? "is" : "are") + " not counted.",
+  a.others_also > 0 && a.changes && a.changes.lines_added + a.changes.lines_deleted > 0 && "Lines that you or other sessions wrote in the same files are counted, too.",
+].filter(Boolean);
+
 // Attempts are those at the prompt of a row, or at the newest prompt that was tried more than once.
 export function Attempts({ project, id, news, goTo, compare, restore }) {
   const v = useAnswer(`p/${project}/attempts`, { id }, news);
@@ -34,7 +41,8 @@ export function Attempts({ project, id, news, goTo, compare, restore }) {
     <p class="note">${attempts.length === 1 ? "This prompt was tried once: there is no other attempt to compare it with." : at ? `The files are those of attempt ${at}.` : at_base ? "The files are as they were before the prompt." : "The files are of none of them."} What each changed is counted since before the first.</p>
     <div class="attempts">${attempts.map((a, i) => html`<section class=${"affected" + (a.current ? " current" : "")} key=${a.n}><h3>${a.n}. <${Text} of=${a.prompt} most=${200} /></h3>
       <p class="facts-line"><span><${Text} of=${[a.agent, a.session_id && "session " + a.session_id.slice(0, 8)].filter(Boolean).join(", ")} /></span><time datetime=${a.began}>${when(a.began)}</time><span>${age(a.began)} ago</span><span>${count(a.prompts, "prompt", "prompts")}</span></p>
-      <p>${a.changes ? html`<${Changes} of=${a.changes} /> files, <span class="plus">+${a.changes.lines_added}</span> <span class="minus">−${a.changes.lines_deleted}</span> lines` : "What it changed is not known."}${a.mixed && ". Others were at work in the same files."}</p>
+      <p>${a.changes ? html`<${Changes} of=${a.changes} /> files, <span class="plus">+${a.changes.lines_added}</span> <span class="minus">−${a.changes.lines_deleted}</span> lines` : "What it changed is not known."}</p>
+      ${others(a).map((text) => html`<p class="note">${text}</p>`)}
       <div class="buttons"><button onClick=${() => goTo(a.checkpoint.id)}>Show in the timeline</button>${i > 0 && end(a) && end(attempts[i - 1]) && html`<button onClick=${() => compare(end(attempts[i - 1]), end(a))}>Compare with attempt ${attempts[i - 1].n}</button>`}
         ${restore && !a.current && a.end && html`<button class="go" onClick=${() => restore(a.end.id)}>Restore its end…</button>`}</div></section>`)}</div>`;
 }
