@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 
-	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/picker"
 	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/cli/web"
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
-	"github.com/rewind-cli/rewind/manifest"
 )
 
 // linesView says whose the lines of a file are, as a row left it.
@@ -43,21 +42,11 @@ func (s *space) lines(ctx context.Context, args web.Args) (any, error) {
 
 // runsAfter says whose the lines of a file are, as a row left it; nothing where it has none.
 func runsAfter(ctx context.Context, p *project.Project, r *timeline.Row, path string) ([]inspect.BlameRun, error) {
-	if r.To == nil {
-		return nil, nil
+	at, known, err := picker.StateAfter(ctx, p, r)
+	if !known {
+		return nil, err
 	}
-	o := inspect.BlameOptions{Path: path}
-	if !r.To.Now {
-		if r.To.ID == (manifest.CheckpointID{}) {
-			return nil, nil // the state after an operation, which has no checkpoint
-		}
-		l, err := app.Resolve(ctx, p, r.To.ID.String())
-		if err != nil {
-			return nil, err
-		}
-		o.At = &l.Checkpoint
-	}
-	b, err := inspect.Blame(ctx, p, o)
+	b, err := inspect.Blame(ctx, p, inspect.BlameOptions{Path: path, At: at})
 	var not *inspect.NotBlamedError
 	var none *project.NoPathError
 	if errors.As(err, &not) || errors.As(err, &none) {

@@ -92,11 +92,52 @@ func (s *picking) files(ctx context.Context) (*screen.Found, error) {
 	return out, err
 }
 
+// left is the state that a row left, nil for the files as they are, and what it is called.
+func (s *picking) left(ctx context.Context, r *timeline.Row) (at *manifest.Checkpoint, called string, err error) {
+	at, known, err := StateAfter(ctx, s.P, r)
+	switch c := r.Checkpoint; {
+	case err != nil || known && at == nil, !known && c == nil:
+		return nil, "now", err
+	case !known:
+		return &c.Checkpoint, "in " + numbered(c), nil
+	case c != nil && c.ID == at.ID:
+		return at, "in " + numbered(c), nil
+	case c == nil:
+		return at, "after the " + rows.OperationNoun(rows.OperationVerb(r.Operation)), nil
+	default:
+		return at, "after " + numbered(c), nil
+	}
+}
+
+// numbered is a checkpoint's number; of one that has none, its id.
+func numbered(l *project.Listed) string {
+	if l.N > 0 {
+		return app.Utoa(uint64(l.N))
+	}
+	return l.ID.String()[:app.ShortID]
+}
+
+// StateAfter is the state that a row left, where that is known; nil for the working tree.
+func StateAfter(ctx context.Context, p *project.Project, r *timeline.Row) (at *manifest.Checkpoint, known bool, err error) {
+	switch {
+	case r.To == nil:
+		return nil, false, nil
+	case r.To.Now:
+		return nil, true, nil
+	case r.To.ID == (manifest.CheckpointID{}):
+		return nil, false, nil // the state after an operation, which has no checkpoint
+	}
+	l, err := app.Resolve(ctx, p, r.To.ID.String())
+	return &l.Checkpoint, err == nil, err
+}
+
 // blame is a file line by line, at a row or now, for the screen.
 func (s *picking) blame(ctx context.Context, path, id string) (*screen.Found, error) {
-	var at *manifest.Checkpoint
-	if l, err := s.Checkpoint(id); err == nil {
-		at = &l.Checkpoint
+	at, when := (*manifest.Checkpoint)(nil), "now"
+	if r, err := s.Row(id); err == nil {
+		if at, when, err = s.left(ctx, r); err != nil {
+			return nil, err
+		}
 	}
 	b, by, why, err := s.Written(ctx, path, at)
 	if err == nil && why != "" {
@@ -105,7 +146,7 @@ func (s *picking) blame(ctx context.Context, path, id string) (*screen.Found, er
 	if err != nil {
 		return nil, err
 	}
-	out := &screen.Found{}
+	out := &screen.Found{At: when}
 	for i, r := range b.Runs {
 		f := screen.FoundLine{Path: screen.Ordered(app.EscapePath(path)), Raw: path, Came: "not known"}
 		if from := by[i]; from != nil {

@@ -167,7 +167,8 @@ type Plan struct {
 // Found is what a search found, the oldest line of each file first.
 type Found struct {
 	Lines []FoundLine
-	More  bool // there are more than these
+	More  bool   // there are more than these
+	At    string // of the lines of a file, at which time: now, in 3, after 3
 }
 
 // FoundLine is a line of a file, with the rows in which it came and went. Texts are escaped.

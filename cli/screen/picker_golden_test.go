@@ -90,7 +90,7 @@ func TestGolden(t *testing.T) {
 							return Answer{Found: &Found{Lines: []FoundLine{{Path: "a.go", Raw: "a.go"}, {Path: "main/世界.go", Raw: "b"}, {Path: "README.md", Raw: "README.md"}}}}
 						}
 						if a.What == AskBlame {
-							return Answer{Found: &Found{Lines: []FoundLine{
+							return Answer{Found: &Found{At: "after 5", Lines: []FoundLine{
 								{Path: "a.go", Raw: "a.go", Line: 1, Text: "package a", Came: "not known"}, {Path: "a.go", Raw: "a.go", Line: 2, Text: "// שלום", Came: "5 prompt add tz", CameID: "k5"},
 								{Path: "a.go", Raw: "a.go", Line: 3, Text: "// 世界", Came: "5 prompt add tz", CameID: "k5"}}}}
 						}

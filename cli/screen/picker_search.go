@@ -2,6 +2,7 @@ package screen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -55,6 +56,8 @@ func (m *Picker) takeFound(a Answer) {
 	}
 	if m.found = a.Found; m.found == nil {
 		m.failed(a.Err)
+	} else if look := m.look(); m.finding == AskFiles && look != nil && m.file < len(look.Files) { // it begins at the row's file
+		m.planAt = max(slices.IndexFunc(m.found.Lines, func(f FoundLine) bool { return f.Raw == look.Files[m.file].Raw }), 0)
 	}
 }
 
@@ -160,7 +163,7 @@ func (m *Picker) foundView(w, h int) []string {
 	case m.finding == AskBlame && len(lines) == 0:
 		text = "  The file is empty."
 	case m.finding == AskBlame:
-		text = "  " + lines[0].Path + ": who wrote each line"
+		text = "  " + lines[0].Path + ", " + m.found.At + ": who wrote each line"
 	case m.found.More:
 		text = fmt.Sprintf("  The first %d lines with %s", len(lines), m.query)
 	case len(lines) == 0:
