@@ -175,7 +175,7 @@ func TestPageLinesAndTimes(t *testing.T) {
 	l.until(`document.querySelector("path.churn")?.getAttribute("d").split("M").length > 3 && document.querySelector("path.gap")?.getAttribute("d").startsWith("M")`)
 	// The chart says how much its bars are, at most and where the pointer is, and when they were.
 	l.ok(l.Eval(`(() => { const chart = document.querySelector(".chart"); chart.dispatchEvent(new PointerEvent("pointermove", { clientX: chart.getBoundingClientRect().x + 2 })); })()`, nil))
-	l.until(`/B stored.*path.* changed/.test(document.querySelector(".brushed .tip")?.textContent) && /B stored.*changed/.test(document.querySelector(".most").textContent) && document.querySelectorAll(".ends span").length === 5`)
+	l.until(`/B stored.*path.* changed/.test(document.querySelector(".brushed .tip")?.textContent) && /^up to .*B stored.*up to .*changed$/.test(document.querySelector(".most").textContent) && document.querySelectorAll(".ends span").length === 5`)
 	l.until(`document.querySelectorAll(".timeline .group").length === 2`) // one for each day
 
 	l.click(".row.k-prompt", "above it")

@@ -48,7 +48,7 @@ type rowView struct {
 	Agent   string           `json:"agent,omitempty"`
 	Call    bool             `json:"call,omitempty"` // one tool call, which the agent gave an id
 	Session string           `json:"session,omitempty"`
-	Stored  uint64           `json:"stored,omitempty"` // bytes that it added to the store
+	Stored  uint64           `json:"stored,omitempty"` // bytes that it, and what is left out for it, added to the store
 	Git     string           `json:"git,omitempty"`    // what git did between the row and the next
 	Of      string           `json:"of,omitempty"`     // what comes before its number and its id where it was pulled: laptop/
 }
@@ -205,8 +205,9 @@ func viewRow(row screen.Row, r *timeline.Row, root string) rowView {
 	if strings.Contains(v.Text, "/") {
 		v.Text = picker.BelowRoot(v.Text, app.Escape(root))
 	}
+	v.Stored = r.Stored
 	if c := r.Checkpoint; c != nil {
-		v.Talk, v.Stored, v.Call, v.Of = c.Transcript != nil, c.StoredBytes, c.ToolUseID != "", rows.OfLog(c.Of)
+		v.Talk, v.Call, v.Of = c.Transcript != nil, c.ToolUseID != "", rows.OfLog(c.Of)
 	}
 	return v
 }

@@ -66,9 +66,10 @@ type Row struct {
 	Side     Side
 	From, To *State // around the changes; nil From: the empty tree, nil To: not known
 	Folded   Fold
-	Then     *Row // of a prompt, what came after its turn's end, of a call, a save or an operation, what came after it: up to a checkpoint whose row does not tell of it; nil: nothing
-	Cut      bool // of a prompt: the next one of its session came before an end of its turn, as from another client or after Esc
-	Claimed  bool // the row of the save that followed has the changes after this one, too
+	Then     *Row   // of a prompt, what came after its turn's end, of a call, a save or an operation, what came after it: up to a checkpoint whose row does not tell of it; nil: nothing
+	Cut      bool   // of a prompt: the next one of its session came before an end of its turn, as from another client or after Esc
+	Stored   uint64 // bytes that its checkpoint brought into the store, and those of checkpoints after it whose rows are left out
+	Claimed  bool   // the row of the save that followed has the changes after this one, too
 
 	counts *Counts            // as the log has them already
 	span   *gitSpan           // of what git did; nil for nothing

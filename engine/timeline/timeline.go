@@ -41,6 +41,7 @@ type Timeline struct {
 	last     *Row                // of the last event taken in that says what the tree was; nil at first
 	pending  *Row                // what came before it is not known yet
 	folded   int
+	stored   map[string]uint64 // bytes of rows that were left out, by the session whose next row has them; "" for the next row of any
 	matching *pathMatcher
 	began    bool
 	git      *Git
@@ -50,7 +51,32 @@ type Timeline struct {
 
 // New begins at the newest row.
 func New(p *project.Project, o Options) *Timeline {
-	return &Timeline{p: p, o: o, folds: map[uint64]bool{}, starts: project.TurnStarts{}, turns: map[sessionKey]*turn{}, ended: map[callKey]callEnd{}}
+	return &Timeline{p: p, o: o, folds: map[uint64]bool{}, starts: project.TurnStarts{}, turns: map[sessionKey]*turn{}, ended: map[callKey]callEnd{}, stored: map[string]uint64{}}
+}
+
+// leaveOut keeps what a row brought into the store for the row that tells of it: that of its turn or its call, or the one before it.
+func (t *Timeline) leaveOut(r *Row) {
+	if c := r.Checkpoint; c != nil {
+		session := ""
+		if r.Folded == TurnEnd || r.Folded == CallEnd {
+			session = c.Session
+		}
+		t.stored[session] += c.StoredBytes
+	}
+}
+
+// takeStored gives a row that is shown its own bytes, and those that were kept for it.
+func (t *Timeline) takeStored(r *Row) {
+	if c := r.Checkpoint; c != nil {
+		r.Stored = c.StoredBytes
+	}
+	if r.Kind == Now {
+		return
+	}
+	for _, session := range slices.Compact([]string{"", r.Session}) {
+		r.Stored += t.stored[session]
+		delete(t.stored, session)
+	}
 }
 
 // FoldedAway is how many rows without news were left out so far.
@@ -83,6 +109,9 @@ func (t *Timeline) Next(ctx context.Context, limit int) ([]*Row, error) {
 			if err == nil && !alone {
 				alone, err = t.tellsGit(r)
 			}
+			if err == nil && !alone {
+				t.leaveOut(r)
+			}
 			if err != nil || !alone {
 				return err
 			}
@@ -100,8 +129,10 @@ func (t *Timeline) Next(ctx context.Context, limit int) ([]*Row, error) {
 		}
 		if r.Folded != "" && !t.o.Folded && t.o.Text == "" { // without news, and not searched for
 			t.folded++
+			t.leaveOut(r)
 			return nil
 		}
+		t.takeStored(r)
 		out = append(out, r)
 		return nil
 	}

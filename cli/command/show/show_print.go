@@ -37,7 +37,7 @@ func (s *shown) print(o *app.Output) {
 	if s.head != nil {
 		o.Line("%s%s", app.Pad("", 14), rows.HeadMovedText(s.head))
 	}
-	field("files", app.Plural(s.Files, "file", "files")+", "+app.FormatSize(int64(s.Bytes))+", "+app.FormatSize(int64(s.StoredBytes))+" stored")
+	field("files", app.Plural(s.Files, "file", "files")+", "+app.FormatSize(int64(s.Bytes))+", "+app.FormatSize(int64(s.StoredBytes))+" that this checkpoint brought into the store")
 	field("tree", rows.ViewHash(s.Root)[:16])
 	if t := s.Transcript; t != nil {
 		place := app.FormatSize(int64(t.Offset))

@@ -479,12 +479,17 @@ const W = 1000, H = 36; // of the chart's own units
 const TICKS = 5; // times below it
 const SHORT = 10 * 60000; // ms: times of less in all have seconds
 
-// ticks are times at equal steps of the axis, without the day where that is the one before it.
-function ticks(axis) {
-  let day = "";
-  return Array.from({ length: TICKS }, (_, i) => {
-    const t = new Date(axis.time((i / (TICKS - 1)) * axis.length)), on = t.toLocaleDateString([], { day: "numeric", month: "short" });
-    const clock = t.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: axis.last - axis.first < SHORT ? "2-digit" : undefined });
+// ticks are times at equal steps of the axis, without the day where that is the one before it, and none where it is the time
+// before it: with seconds where minutes are too few.
+export function ticks(axis) {
+  const at = Array.from({ length: TICKS }, (_, i) => new Date(axis.time((i / (TICKS - 1)) * axis.length)));
+  const minutes = new Set(at.map((t) => Math.floor(t / 60000)));
+  const second = axis.last - axis.first < SHORT || minutes.size < TICKS ? "2-digit" : undefined;
+  let day = "", last = "";
+  return at.map((t) => {
+    const on = t.toLocaleDateString([], { day: "numeric", month: "short" }), clock = t.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second });
+    if (on + clock === last) return "";
+    last = on + clock;
     return on === day ? clock : (day = on) + ", " + clock;
   });
 }
@@ -551,7 +556,7 @@ export function Chart({ rows, range, setRange }) {
     ${drawn}
     ${range && html`<rect class="brush" x=${px(range[0])} width=${Math.max(2, px(range[1]) - px(range[0]))} y="0" height=${H} />`}
   </svg>
-  <span class="most" aria-hidden="true"><span>${size(Math.max(...all.of.stored))} stored</span><span>${count(Math.max(...all.of.churn), "path", "paths")} changed</span></span>
+  <span class="most" aria-hidden="true"><span>up to ${size(Math.max(...all.of.stored))} stored</span><span>up to ${count(Math.max(...all.of.churn), "path", "paths")} changed</span></span>
   ${at >= 0 && html`<span class="tip" style=${{ left: ((at + 0.5) / BARS) * 100 + "%" }} aria-hidden="true"><b>${when(axis.time((at / BARS) * axis.length))}</b><span><i class="key stored-key" />${size(all.of.stored[at])} stored</span><span><i class="key churn-key" />${count(all.of.churn[at], "path", "paths")} changed</span></span>`}
   <span class="ends" aria-hidden="true">${ticks(axis).map((text) => html`<span>${text}</span>`)}</span></div></section>`;
 }

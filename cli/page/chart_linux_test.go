@@ -1,0 +1,30 @@
+package page
+
+import "testing"
+
+// The chart has the bytes of a row that is left out at the row that shows its turn, and no time twice below it.
+func TestPageChartHasAllThatWasStored(t *testing.T) {
+	l := newTurnsLab(t)
+	l.play(pageTurn{"add a test", "calc_test.go", "package calc\n", "Done."})
+	big := make([]byte, 3<<20)
+	for i, at := uint32(1), 0; at < len(big); at++ { // no two of its bytes compress
+		i = i*1664525 + 1013904223
+		big[at] = byte(i >> 24)
+	}
+	event := func(name string, more map[string]any) {
+		more["hook_event_name"], more["transcript_path"], more["prompt_id"] = name, l.transcript(), "big"
+		l.hook(more)
+	}
+	event("UserPromptSubmit", map[string]any{"prompt": "make the big file"})
+	l.write("big.bin", string(big))
+	event("Stop", map[string]any{})
+	l.play(pageTurn{"write a README", "README.md", "# calc\n", "Done."})
+	l.serve()
+	l.look()
+	l.until(`/^up to 3.\d MiB stored/.test(document.querySelector(".most")?.textContent) && document.querySelector(".legend")`)
+	l.until(`(() => { const shown = [...document.querySelectorAll(".ends span")].map((e) => e.textContent).filter(Boolean); return shown.length && new Set(shown).size === shown.length; })()`)
+	l.press("Escape")
+	l.click("button", "without changes") // they are shown: each row has its own
+	l.until(`document.querySelectorAll(".row.k-stop").length === 3 && /^up to 3.\d MiB stored/.test(document.querySelector(".most").textContent)`)
+	l.clean()
+}
