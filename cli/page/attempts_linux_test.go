@@ -1,6 +1,9 @@
 package page
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // An attempt is what its own session was asked and wrote: what another session did meanwhile is named, and not counted. Both
 // ends of a comparison of attempts are in its address, which shows them again.
@@ -24,5 +27,32 @@ func TestPageAttemptsAreOfTheirSession(t *testing.T) {
 	l.until(shown)
 	l.reload()
 	l.until(shown)
+	l.clean()
+}
+
+// An address can name a row that adds nothing, and a filter that leaves it out: it is what is shown all the same, also where it
+// is an end of a comparison.
+func TestPageAddressOfRowsThatAreLeftOut(t *testing.T) {
+	l := newPageLab(t)
+	l.until(`document.querySelector(".legend")`)
+	l.click("button", "without changes")
+	l.until(`document.querySelectorAll(".row.k-stop").length === 3`)
+	l.ok(l.Eval(`document.querySelectorAll(".row.k-stop")[1].click()`, nil))
+	l.until(`location.pathname.includes("/c/") && document.querySelector(".right[aria-busy=false] h2")?.textContent.includes("stop")`)
+	var at string
+	l.ok(l.Eval(`location.pathname`, &at))
+	project, id := at[:len(at)-len("/c/kkkkkkkkkkkkkkkk")], at[len(at)-16:]
+	base := l.url[:strings.Index(l.url, "/p/")]
+	for _, place := range []string{at, at + "?f=faster", at + "?rows=prompts", at + "?with=now"} {
+		l.ok(l.Go(base + place))
+		l.until(`document.querySelector(".right[aria-busy=false] h2")?.textContent.includes("stop") && location.pathname === "` + at + `"`)
+	}
+	for _, f := range []string{"", "no row has this"} {
+		l.ok(l.Go(base + project + "?at=compare&a=" + id + "&b=%40"))
+		l.until(`document.querySelector(".end-card .end-text")?.textContent.includes("stop") && document.querySelector(".at-compare .right[aria-busy=false] h2")`)
+		l.press("/")
+		l.ok(l.Type(f))
+		l.until(`document.querySelector(".end-card .end-text").textContent.includes("stop")`)
+	}
 	l.clean()
 }
