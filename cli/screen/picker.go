@@ -27,6 +27,7 @@ type Picker struct {
 
 	mode   mode
 	field  []rune // what is being typed
+	kept   bool   // it is the filter of before, which the next letter replaces
 	focus  pane
 	offset [panes]int // first line on the screen
 	file   int        // the cursor among the files of the look

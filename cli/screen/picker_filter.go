@@ -2,6 +2,8 @@ package screen
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
 )
@@ -39,8 +41,7 @@ func (m *Picker) setFilter(text string) {
 	m.moved()
 }
 
-// refilter keeps the rows in which every word of the filter occurs; first those that have it as it
-// was typed.
+// refilter keeps the rows that have the filter as it was typed, and after them those in which each of its words begins a word.
 func (m *Picker) refilter() {
 	m.shown = m.shown[:0]
 	phrase := strings.ToLower(strings.TrimSpace(m.filter))
@@ -53,7 +54,7 @@ next:
 			continue
 		}
 		for _, w := range words {
-			if !strings.Contains(text, w) {
+			if wordAt(text, w) < 0 {
 				continue next
 			}
 		}
@@ -61,6 +62,25 @@ next:
 	}
 	m.shown = append(m.shown, rest...)
 }
+
+// wordAt is where a word of a text begins with w; -1 for nowhere.
+func wordAt(text, w string) int {
+	for at := 0; ; {
+		i := strings.Index(text[at:], w)
+		if i < 0 {
+			return -1
+		}
+		at += i
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		if first, n := utf8.DecodeRuneInString(text[at:]); at == 0 || !letter(before) || !letter(first) {
+			return at
+		} else {
+			at += n
+		}
+	}
+}
+
+func letter(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // matches marks in a text what the filter found: the phrase, else its words.
 func (m *Picker) matches(text string, style Style) Line {
@@ -70,13 +90,13 @@ func (m *Picker) matches(text string, style Style) Line {
 		return Line{{text, style}}
 	}
 	found := make([]bool, len(text))
-	words := []string{phrase}
+	words, where := []string{phrase}, strings.Index
 	if !strings.Contains(lower, phrase) {
-		words = strings.Fields(phrase)
+		words, where = strings.Fields(phrase), wordAt
 	}
 	for _, w := range words {
 		for at := 0; ; {
-			i := strings.Index(lower[at:], w)
+			i := where(lower[at:], w)
 			if i < 0 {
 				break
 			}

@@ -15,6 +15,9 @@ func (m *Picker) key(k string) Action {
 		return Suspend
 	}
 	if text, ok := strings.CutPrefix(k, pasted); ok {
+		if m.kept && m.mode == filtering {
+			m.field, m.kept = nil, false
+		}
 		if m.mode == filtering || m.mode == naming { // in the other modes letters are actions, and a paste is not typed
 			m.typed(text)
 		}
@@ -63,6 +66,7 @@ func (m *Picker) browseKey(k string) Action {
 		}
 	case "/":
 		m.mode, m.field, m.focus, m.message = filtering, []rune(m.filter), listPane, nil
+		m.kept = m.filter != ""
 	case "?":
 		m.mode, m.planAt = helping, 0
 	case "o":
@@ -236,6 +240,8 @@ func (m *Picker) toPrompt(by int) {
 
 // fieldKey is a key in a line that is typed.
 func (m *Picker) fieldKey(k string) {
+	kept := m.kept && m.mode == filtering
+	m.kept = false
 	switch k {
 	case "enter":
 		if m.mode == naming {
@@ -254,6 +260,8 @@ func (m *Picker) fieldKey(k string) {
 		return
 	case "backspace":
 		switch n := len(m.field); {
+		case kept:
+			m.field = nil
 		case n > 0:
 			m.field = m.field[:n-1]
 		case m.mode == filtering:
@@ -271,6 +279,9 @@ func (m *Picker) fieldKey(k string) {
 		return
 	default:
 		if r, n := utf8.DecodeRuneInString(k); n == len(k) && r != utf8.RuneError {
+			if kept {
+				m.field = nil
+			}
 			m.typed(k)
 		}
 		return

@@ -540,6 +540,30 @@ func TestPageAtARow(t *testing.T) {
 	}
 }
 
+// A filter that was kept is what the next letter replaces, and backspace takes away; after another key it goes on being typed.
+func TestKeptFilterIsReplaced(t *testing.T) {
+	m := picking(numbered(30), Painter{}, 120, 40)
+	for _, c := range []struct{ keys, want string }{{"/ 2 9 enter / 1 7", "17"}, {"enter / backspace", ""}, {"2 9 enter / paste:18", "18"}, {"enter / end 9", "189"}, {"enter / ctrl-u 5", "5"}, {"enter / enter", "5"}} {
+		press(m, strings.Fields(c.keys)...)
+		if m.filter != c.want {
+			t.Errorf("%s: the filter is %q, not %q", c.keys, m.filter, c.want)
+		}
+	}
+}
+
+// Of several words, each begins a word of a row, where the row does not have them as they were typed.
+func TestWordsBeginWords(t *testing.T) {
+	rows := numbered(3)
+	for i, text := range []string{"fix it in the scanner", "commit the prefix", "cli/screen_fix.go, then IT"} {
+		rows.List[i].Text = text
+	}
+	m := picking(rows, Painter{}, 120, 40)
+	press(m, "/", "f", "i", "x", " ", "i", "t")
+	if got := fmt.Sprint(m.shown); got != "[0 2]" {
+		t.Errorf("shown are %s", got)
+	}
+}
+
 // All files are found by what is typed of their paths; a line of one leads to the row that wrote it.
 func TestFilesLeadToRows(t *testing.T) {
 	m := picking(numbered(30), Painter{}, 120, 40)

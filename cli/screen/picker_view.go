@@ -132,7 +132,11 @@ func (m *Picker) fieldLine(before, after string) Line {
 	for room := m.w - displaywidth.String(before) - 1; text != "" && displaywidth.String(text) > max(room, 1); {
 		text = string([]rune(text)[1:])
 	}
-	return Line{{before, Yellow}, {text, Plain}, {" ", Reverse}, {after, Dim}}
+	style := Plain
+	if m.kept && m.mode == filtering { // the next letter replaces it
+		style = Reverse
+	}
+	return Line{{before, Yellow}, {text, style}, {" ", Reverse}, {after, Dim}}
 }
 
 // keysLine shows keys and what they do, in turn.
