@@ -13,6 +13,8 @@ func TestPageLinesHaveAnAddress(t *testing.T) {
 	l.click(".tree button", "calc.go")
 	l.click(".version .pair button", "All lines")
 	l.until(`[...document.querySelectorAll(".whole .whose-line")].map((e) => e.textContent).join("|") === "say what it is|not known||make Add right"`)
+	// Who wrote a line has a quarter of the page, and an ellipsis where that is not enough.
+	l.until(`document.querySelector(".whose-line").getBoundingClientRect().width > 300 && getComputedStyle(document.querySelector(".whose-line .link")).textOverflow === "ellipsis"`)
 	l.click(".whole .no", "4")
 	l.until(`location.search.includes("whole=") && location.search.includes("line=4")`)
 	l.ok(l.Eval(`window.old = 1; location.reload()`, nil))

@@ -2,7 +2,9 @@ package conversation
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/rewind-cli/rewind/engine/account"
@@ -15,7 +17,7 @@ import (
 type Found struct {
 	Message                 // without its parts
 	Part    transcript.Part // without its text
-	Line    string          // the line of the text that was found
+	Line    string          // the line of the text that was found; of what a tool was given, that of one of its texts, without the JSON
 	Session string
 	Since   bool // no checkpoint has it: it is in the agent's own file, after the session's newest checkpoint
 	// Checkpoints say where it belongs, the closest first: the one before the tool call that it is about, that of the prompt
@@ -171,9 +173,37 @@ func promptOf(checkpoints []manifest.Checkpoint) []manifest.CheckpointID {
 func findIn(m Message, line func(string) (string, bool)) (Found, bool) {
 	for _, part := range m.Parts {
 		if found, ok := line(part.Text); ok {
+			if part.Kind == transcript.ToolCall {
+				found = givenLine(part.Text, found, line)
+			}
 			m.Parts, part.Text = nil, ""
 			return Found{Message: m, Part: part, Line: found}, true
 		}
 	}
 	return Found{}, false
+}
+
+// givenLine is what line finds in one of the texts that a tool was given, by their names; found where it finds none, or the input was cut.
+func givenLine(input, found string, line func(string) (string, bool)) string {
+	var given any
+	if json.Unmarshal([]byte(input), &given) != nil {
+		return found
+	}
+	var in func(v any) bool
+	in = func(v any) (ok bool) {
+		switch v := v.(type) {
+		case string:
+			var text string
+			if text, ok = line(v); ok {
+				found = text
+			}
+		case []any:
+			ok = slices.ContainsFunc(v, in)
+		case map[string]any:
+			ok = slices.ContainsFunc(slices.Sorted(maps.Keys(v)), func(name string) bool { return in(v[name]) })
+		}
+		return ok
+	}
+	in(given)
+	return found
 }

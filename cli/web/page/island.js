@@ -117,6 +117,15 @@ export async function get(what, args) {
   throw no("that is not in this file");
 }
 
+// given is the text with what is searched for among those that a tool was given, without the JSON around it.
+function given(json, query) {
+  let found = json;
+  try {
+    JSON.parse(json, (_, v) => (typeof v === "string" && found === json && v.includes(query) && (found = v), v));
+  } catch {} // it was cut
+  return found;
+}
+
 // said looks through what was said; the oldest row that has a message is where it belongs.
 async function said(query, line, signal) {
   const places = new Map(); // of messages: [branch, place]
@@ -129,8 +138,8 @@ async function said(query, line, signal) {
       if (!part || !place || found++ >= FOUND) continue;
       const rows = [];
       for (let i = index.talk.length - 1; i >= 0 && !rows.length; i--) if (index.talk[i][0] === place[0] && index.talk[i][1] > place[1]) rows.push(index.timeline.rows[i].id);
-      const at = Math.max(0, part.text.indexOf(query) - 100);
-      line({ kind: part.kind, person: part.person, prompt: m.prompt, tool: part.tool, text: part.text.slice(at, at + 300), event: m.event, at: place[1] + 1, rows });
+      const text = part.kind === "call" ? given(part.text, query) : part.text, at = Math.max(0, text.indexOf(query) - 100);
+      line({ kind: part.kind, person: part.person, prompt: m.prompt, tool: part.tool, text: text.slice(at, at + 300), event: m.event, at: place[1] + 1, rows });
     }
   }
 }

@@ -134,6 +134,18 @@ function useFound(path, args) {
   return [found, state];
 }
 
+// Hit is a text with what was searched for marked, wherever in it that is.
+function Hit({ of, hit, most }) {
+  const small = of.toLowerCase(), what = hit.toLowerCase(), first = small.length === of.length ? small.indexOf(what) : -1;
+  const begin = first > most - what.length ? Math.max(0, first - 100) : 0, end = begin + most, out = [];
+  let at = begin;
+  for (let i = first; what && i >= 0 && i < end; i = small.indexOf(what, at)) {
+    out.push(html`<${Text} of=${of.slice(at, i)} />`, html`<mark><${Text} of=${of.slice(i, i + what.length)} /></mark>`);
+    at = i + what.length;
+  }
+  return html`${begin > 0 && html`<span class="cut">…</span>`}${out}<${Text} of=${of.slice(at)} most=${Math.max(0, end - at)} />`;
+}
+
 export function Search({ project, rows, query, goTo, onFile }) {
   const [found, state] = useFound(`p/${project}/search`, { q: query });
   const [said, talk] = useFound(`p/${project}/search`, { q: query, in: "talk" });
@@ -166,13 +178,13 @@ export function Search({ project, rows, query, goTo, onFile }) {
     <h3>What was said</h3>
     <p role="status" class="note said">${talk === "searching" ? "searching…" : talk === "done" ? count(spoken.length, "message", "messages") : html`<${Text} of=${talk} />`}</p>
     ${spoken.length > 0 && html`<table class="list said"><thead><tr><th>Who</th><th>Text</th><th>Moment</th></tr></thead><tbody>
-    ${spoken.slice(0, all ? spoken.length : FEW).map((m) => html`<tr><td>${m.person && m.kind === "words" ? "you" : m.tool && m.kind !== "answer" ? html`<${Text} of=${m.tool} most=${60} />` : m.kind === "words" ? "agent" : m.kind}</td><td><${Text} of=${m.text} most=${400} /></td>
+    ${spoken.slice(0, all ? spoken.length : FEW).map((m) => html`<tr><td>${m.person && m.kind === "words" ? "you" : m.tool && m.kind !== "answer" ? html`<${Text} of=${m.tool} most=${60} />` : m.kind === "words" ? "agent" : m.kind}</td><td><${Hit} of=${m.text} hit=${query} most=${400} /></td>
       <td>${m.row ? row(m.row, { event: m.event, at: m.at }) : "in no row of the timeline"}</td></tr>`)}</tbody></table>
     ${!all && spoken.length > FEW && html`<p class="note"><button onClick=${() => setAll(true)}>Show all ${spoken.length.toLocaleString()}</button></p>`}`}
     <h3>Lines in files, as they came and went</h3>
     <p role="status" class="note files">${state === "searching" ? "searching…" : state === "done" ? count(found.length, "line", "lines") : html`<${Text} of=${state} />`}</p>
     ${found.length > 0 && html`<table class="list lines"><thead><tr><th>File</th><th>Line</th><th>Came with</th><th>Went with</th></tr></thead><tbody>
-    ${found.slice(0, 1000).map((m) => html`<tr><td><button class="link" onClick=${() => onFile(raw(m), { id: m.appeared || "@", line: m.line, text: m.text ?? "" })}><${Path} of=${m} /></button>:${m.line}</td><td><code>${m.text === null ? "(precious)" : html`<${Text} of=${m.text} most=${300} />`}</code></td>
+    ${found.slice(0, 1000).map((m) => html`<tr><td><button class="link" onClick=${() => onFile(raw(m), { id: m.appeared || "@", line: m.line, text: m.text ?? "" })}><${Path} of=${m} /></button>:${m.line}</td><td><code>${m.text === null ? "(precious)" : html`<${Hit} of=${m.text} hit=${query} most=${300} />`}</code></td>
       <td>${from(m.by, m.appeared, hitOf(m)) || "now"}</td><td>${from(m.went, m.vanished)}</td></tr>`)}</tbody></table>`}
     ${found.length > 1000 && html`<p class="note">…and ${(found.length - 1000).toLocaleString()} more: search for more of the line.</p>`}`;
 }

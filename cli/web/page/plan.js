@@ -3,7 +3,7 @@ import { html, useState, useEffect, useRef } from "./html.js";
 import { SILENT, get, post } from "./api.js";
 import { Patch } from "./diff.js";
 import { Hue } from "./timeline.js";
-import { Text, Path, count, number, raw } from "./text.js";
+import { Text, Path, count, number, plain, raw } from "./text.js";
 import { turned, joined, sent } from "./picks.js";
 
 const MOST = 1000; // paths of a kind that are shown
@@ -96,6 +96,8 @@ export function Plan({ project, action, close, done, left, change }) {
     }
     setBusy(false);
   };
+  // A button that does nothing says why.
+  const reason = picked && !picked.size ? "Choose a path first" : hunks && !hunks.length ? "Choose a hunk first" : error ? "There is no plan: " + plain(error.message) : !ready ? "The plan is being made" : !plan.question ? "Nothing would change" : undefined;
   // What goes along with what is chosen is shown as chosen: it is what happens.
   const going = new Set(ready ? plan.files.map(raw) : []);
   const ticked = (path) => !picked || picked.has(path) || going.has(path);
@@ -131,8 +133,8 @@ export function Plan({ project, action, close, done, left, change }) {
     ${plan && plan.notes.map((n, i) => html`<p class=${i ? "note" : "good"}><${Text} of=${n} /></p>`)}
     ${!plan && !error && !failed && html`<p class="wait">${picked && !picked.size ? "No path is chosen." : hunks && !hunks.length ? "No hunk is chosen." : "…"}</p>`}
     ${busy && long && html`<p class="wait" role="status">It is being done; who leaves is told how it ended.</p>`}
-    <div class="buttons">${choosing && picked && html`<button class="link" disabled=${busy} onClick=${() => pick(null)}>all paths</button>`}${choosing && !(picked && !picked.size) && html`<button class="link" disabled=${busy} onClick=${() => pick(new Set())}>no path</button>`}<button onClick=${() => box.current.close()}>Cancel</button>
-      ${(plan || !failed) && html`<button class="go" disabled=${!ready || !plan.question} onClick=${apply}>${plan && !plan.question ? "Nothing to do" : label(action, plan)}</button>`}</div>
+    <div class="buttons">${choosing && picked && html`<button class="link" disabled=${busy} onClick=${() => pick(null)}>choose all</button>`}${choosing && !(picked && !picked.size) && html`<button class="link" disabled=${busy} onClick=${() => pick(new Set())}>choose none</button>`}<button onClick=${() => box.current.close()}>Cancel</button>
+      ${(plan || !failed) && html`<button class="go" disabled=${!ready || !plan.question} title=${reason} onClick=${apply}>${plan && !plan.question ? "Nothing to do" : label(action, plan)}</button>`}</div>
   </dialog>`;
 }
 

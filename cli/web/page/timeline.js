@@ -561,4 +561,6 @@ export function Chart({ rows, range, setRange }) {
   <span class="ends" aria-hidden="true">${ticks(axis).map((text) => html`<span>${text}</span>`)}</span></div></section>`;
 }
 
-export const title = (r) => (r.n ? (r.of || "") + r.n + " " : "") + plain(r.why || (r.id === "@" ? "now" : "")) + (r.text ? ": " + plain(r.text).slice(0, 80) : "");
+export const title = (r) => (r.n ? (r.of || "") + r.n + " " : "") + plain(r.why || (r.id === "@" ? "now" : "")) + (r.text ? ": " + cut(plain(r.text), 80) : "");
+
+const cut = (text, most) => (text.length > most ? text.slice(0, most - 1).trimEnd() + "…" : text);
