@@ -182,7 +182,7 @@ func TestTmuxPicker(t *testing.T) {
 	x.shows(`(?m)^Redone: `)
 	x.has("src/main.go", "package main\n\nfunc main() {\n\tprintln(\"世界\")\n}\n")
 	x.keys("o")
-	x.shows(`redo +to`, `undo +to`, `restore +to `)
+	x.shows(`redo +of the undo of the restore to 1`, `undo +of the restore to 1`, `restore +to `)
 	x.keys("q", "?")
 	x.shows(`two marks are compared`)
 	x.keys("q", "G")

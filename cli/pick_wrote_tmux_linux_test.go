@@ -1,6 +1,9 @@
 package cli_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // The lines of a file, asked for at a row, are those that the row left, as the diff beside it has them; the title says so.
 // The list of files begins at the one that the row changed.
@@ -27,5 +30,38 @@ func TestTmuxWhoWrote(t *testing.T) {
 	x.keys("b.txt", "Enter")
 	x.shows(`b\.txt, now: who wrote each line`, `second version.* 1 second line`)
 	x.keys("q", "q")
+	x.shows(`(?m)^\$ *$`)
+}
+
+// The operations name what they were about, and a restore to before a revert names it among what it undoes.
+func TestTmuxNamesReverts(t *testing.T) {
+	x := newTmux(t, "140", "30")
+	x.write("a.txt", "zero\n")
+	x.run("init")
+	x.turn(1, "first version", "b.txt", "first line\n", "Done.")
+	x.turn(2, "second file", "c.txt", "second line\n", "Done.")
+	x.keys("rewind", "Enter")
+	x.shows(`@ .*now`, `second file`)
+	x.keys("/", "second file", "Enter", "j", "v")
+	x.shows(`y/n revert`)
+	x.keys("y")
+	x.shows(`Reverted: `)
+	x.keys("o")
+	x.shows(`revert +of \d+ "second file"`)
+	x.keys("q")
+	x.keys("/", "first version", "Enter", "c")
+	x.shows(`undoes: the revert of \d+ "second file"`)
+	x.keys("n", "u")
+	x.shows(`Undo the revert`)
+	x.keys("y")
+	x.shows(`Undone: `)
+	x.keys("o")
+	x.shows(`undo +of the revert of \d+ "second file"`)
+	x.keys("q", "c")
+	x.shows(`Restore to`, `y/n restore`)
+	if strings.Contains(x.screen(), "the revert") {
+		t.Errorf("a revert that was taken back is undone again:\n%s", x.screen())
+	}
+	x.keys("n", "Escape", "q")
 	x.shows(`(?m)^\$ *$`)
 }

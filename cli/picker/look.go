@@ -12,7 +12,6 @@ import (
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/oplog"
-	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
@@ -246,37 +245,55 @@ func patchLines(patch string, n int) (out []screen.Line) {
 	return out
 }
 
-// log are the operations, the newest first.
+// log are the operations, the newest first, each with what it was about.
 func (s *picking) log(ctx context.Context) ([]screen.Line, error) {
-	ops, err := oplog.Operations(ctx, s.P, 200)
+	ops, err := oplog.OperationLog(ctx, s.P, 200)
 	if err != nil {
 		return nil, err
 	}
 	out := []screen.Line{screen.Text(screen.Bold, "  Operations, newest first"), nil}
-	for _, op := range ops {
-		line := screen.Line{{Text: fmt.Sprintf("  %4s  ", app.FormatAge(s.C.Out.Now().Sub(op.Time))), Style: screen.Dim},
-			{Text: app.Pad(app.Escape(restore.VerbOf(op)), 14), Style: screen.Cyan}}
-		if op.Checkpoint != (manifest.CheckpointID{}) {
-			target := op.Checkpoint.String()[:app.ShortID]
-			err := s.P.Query(ctx, func(db *manifest.DB) error {
-				if c, ok, err := db.ByID(op.Checkpoint); err != nil || !ok {
-					return err
-				} else {
-					target = rows.Clipped(&project.Listed{Checkpoint: c, N: db.Position(c.Seq)})
-					return nil
-				}
-			})
-			if err != nil {
-				return nil, err
-			}
-			line = append(line, screen.Span{Text: "to " + target})
+	bySeq := map[uint64]*oplog.Logged{}
+	for i := range ops {
+		bySeq[ops[i].Seq] = &ops[i]
+	}
+	for i := range ops {
+		about, err := s.aboutOf(ctx, &ops[i], bySeq)
+		if err != nil {
+			return nil, err
 		}
-		out = append(out, line)
+		out = append(out, screen.Line{{Text: fmt.Sprintf("  %4s  ", app.FormatAge(s.C.Out.Now().Sub(ops[i].Time))), Style: screen.Dim},
+			{Text: app.Pad(app.Escape(restore.VerbOf(ops[i].Operation)), 14), Style: screen.Cyan}, {Text: screen.Ordered(about)}})
 	}
 	if len(ops) == 0 {
 		out = append(out, screen.Text(screen.Plain, "  none yet"))
 	}
 	return out, nil
+}
+
+// aboutOf says what an operation was about: what it took back, where it went, or whose work it reverted.
+func (s *picking) aboutOf(ctx context.Context, op *oplog.Logged, ops map[uint64]*oplog.Logged) (string, error) {
+	if n := len(op.TakesBack); n > 0 {
+		last := ops[op.TakesBack[0]]
+		if n > 1 || last == nil {
+			return app.Plural(n, "operation", "operations"), nil
+		}
+		about, err := s.aboutOf(ctx, last, ops)
+		return strings.TrimSpace("of the " + rows.OperationNoun(restore.VerbOf(last.Operation)) + " " + about), err
+	}
+	switch {
+	case op.Target != nil && op.Target.Kind == manifest.Safety:
+		for _, o := range ops {
+			if o.Safety == op.Target.ID {
+				return "to the state before the " + rows.OperationNoun(restore.VerbOf(o.Operation)) + ", " + app.Ago(s.C.Out, o.Time), nil
+			}
+		}
+		return "to " + rows.Clipped(op.Target), nil
+	case op.Target != nil:
+		return "to " + rows.Clipped(op.Target), nil
+	case op.Checkpoint != (manifest.CheckpointID{}):
+		return "to " + op.Checkpoint.String()[:app.ShortID], nil
+	}
+	return s.plans.Reverted(ctx, op.Operation), nil
 }
 
 // LookTitle is the heading above the changes of a row.

@@ -32,8 +32,9 @@ type restoring struct {
 	words     report.RestoreWords
 	do        func(context.Context, *project.Project, restore.Options) (*restore.Restored, error)
 	options   restore.Options
-	what, did string // of a Plan
-	parts     *Parts // nil for whole files
+	what, did string   // of a Plan
+	parts     *Parts   // nil for whole files
+	reverts   []string // that go, too: of what each was
 }
 
 // Restore plans a restore to a checkpoint: of these paths alone, or of all; of parts of files beside them. With git, what git
@@ -118,9 +119,36 @@ func (a *restoring) plan(ctx context.Context, s *Plans, p *Plan) error {
 		return nil
 	})
 	if err == nil {
+		a.reverts, err = s.revertsSince(ctx, a, r)
+	}
+	if err == nil {
 		a.describe(p, r, target)
 	}
 	return err
+}
+
+// revertsSince are the reverts that were not taken back and go with a restore of all files, the newest first.
+func (s *Plans) revertsSince(ctx context.Context, a *restoring, r *restore.Restored) (list []string, err error) {
+	if !a.words.TakesCheckpoint || len(a.options.Paths) > 0 || a.parts != nil || !report.Changed(r) || r.Checkpoint.Seq == 0 {
+		return nil, nil
+	}
+	ops, err := oplog.OperationLog(ctx, s.p, 0)
+	for _, op := range ops {
+		if op.Kind == manifest.OpRevert && op.TakenBackBy == 0 && op.Seq > r.Checkpoint.Seq {
+			list = append(list, strings.TrimSpace("the revert "+s.Reverted(ctx, op.Operation)))
+		}
+	}
+	return list, err
+}
+
+// Reverted says what a revert was of: a turn, by its row, or what was typed.
+func (s *Plans) Reverted(ctx context.Context, op manifest.Operation) string {
+	if len(op.Args) >= app.ShortID {
+		if l, err := app.Resolve(ctx, s.p, op.Args); err == nil && strings.HasPrefix(l.ID.String(), op.Args) {
+			return "of " + rows.Clipped(&l)
+		}
+	}
+	return app.Escape(op.Args)
 }
 
 // describe says what is moved, what goes, whose work goes too, and how to take it back.
@@ -177,6 +205,12 @@ func (a *restoring) describe(p *Plan, r *restore.Restored, target project.Listed
 	}
 	if n := len(r.Prompts) - mostPrompts; n > 0 {
 		p.faint("  and " + app.Plural(n, "more prompt", "more prompts"))
+	}
+	for _, text := range app.FirstN(a.reverts, mostPrompts) {
+		p.faint("  undoes: " + text)
+	}
+	if n := len(a.reverts) - mostPrompts; n > 0 {
+		p.faint("  and " + app.Plural(n, "more revert", "more reverts"))
 	}
 	p.Others = report.OthersText("Also undoes", "Undoes", r)
 	p.Notes = append(p.Notes, "A safety checkpoint is taken first. "+map[string]string{"u": "Undo", "U": "Redo"}[p.Back]+" it with "+p.Back+" here, or with "+a.words.TakeBack+".")
