@@ -149,6 +149,17 @@ func gitSubject(l gitrestore.Line) string {
 	return refName(l.Name)
 }
 
+// gitLeft reports whether a line is about something that should have been brought back and was not, or not under its name.
+func gitLeft(l gitrestore.Line) bool {
+	switch l.Change {
+	case gitrestore.Unable:
+		return l.What != gitrestore.Worktree // which was mostly removed on purpose
+	case gitrestore.ReturnsAs:
+		return l.What == gitrestore.Ref && l.Note != "" // its name cannot be used
+	}
+	return l.Change == gitrestore.Stays
+}
+
 // gitVerb is what becomes of it.
 func gitVerb(l gitrestore.Line) string {
 	one := l.What != gitrestore.Reflog || l.Count == 1
@@ -176,6 +187,9 @@ func gitVerb(l gitrestore.Line) string {
 		}
 		return fmt.Sprintf("returns as %s%s: what has its name now%s stays", refName(l.As), at(l.To), at(l.From))
 	case gitrestore.Moves:
+		if l.As != "" {
+			return verb("moves", "move") + " to that of " + refName(l.As)
+		}
 		if l.From == "" && l.To == "" {
 			return "becomes what it was"
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/attempts"
-	"github.com/rewind-cli/rewind/engine/gitrestore"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/manifest"
@@ -54,10 +53,7 @@ func ReportRestoredIn(c *app.Call, done *restore.Restored, v RestoreWords, docum
 	if forgotten != "" && !done.DryRun {
 		return &app.PartlyError{Err: errors.New(forgotten)}
 	}
-	unable := slices.ContainsFunc(done.GitState, func(l gitrestore.Line) bool {
-		return l.Change == gitrestore.Unable && l.What != gitrestore.Worktree // which was mostly removed on purpose
-	})
-	if (unable || done.GitLeft) && !done.DryRun {
+	if (done.GitLeft || slices.ContainsFunc(done.GitState, gitLeft)) && !done.DryRun {
 		err := &app.PartlyError{Err: errors.New("not all of git's own state could be brought back")}
 		if done.GitRemoved != nil {
 			return app.Hinted(err, app.LinkAgain(done.GitRemoved, "rewind restore last --git-only there"))

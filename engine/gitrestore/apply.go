@@ -40,6 +40,7 @@ func (p *Plan) Apply(ctx context.Context) (r Result, err error) {
 			r.Objects, err = addObjects(ctx, filepath.Join(p.target.CommonDir, "objects"), p.links)
 			return err
 		}},
+		{"reflogs in the way", func() error { return p.applyMoved(w) }},
 		{"damaged references", func() error { return p.applyMended(w) }},
 		{"reflogs of new references", func() error { return p.applyNewLogs(ctx, w, &r) }},
 		{"references", func() error { return p.applyRefs(ctx, w, p.first, &r) }},

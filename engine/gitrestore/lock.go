@@ -181,7 +181,7 @@ func (l *lock) put(content []byte) error {
 	if err := writeSync(l.mine, content); err != nil {
 		return err
 	}
-	if err := os.Rename(l.file+".lock", l.file); err != nil {
+	if err := rename(l.file+".lock", l.file); err != nil {
 		return err
 	}
 	return vfs.OS.SyncDir(filepath.Dir(l.file))
@@ -200,7 +200,7 @@ func (w *work) replace(file string, content []byte) error {
 	return rename(temp, file)
 }
 
-// rename also makes the directories above the new name.
+// rename also makes the directories above the new name, and removes empty ones that have it.
 func rename(from, to string) error {
 	err := os.Rename(from, to)
 	if missing(err) {
@@ -209,7 +209,22 @@ func rename(from, to string) error {
 		}
 		err = os.Rename(from, to)
 	}
+	if info, lerr := os.Lstat(to); err != nil && lerr == nil && info.IsDir() {
+		removeEmpty(to)
+		err = os.Rename(from, to)
+	}
 	return err
+}
+
+// removeEmpty removes a directory that has nothing but such directories.
+func removeEmpty(dir string) {
+	names, _ := os.ReadDir(dir)
+	for _, name := range names {
+		if name.IsDir() {
+			removeEmpty(filepath.Join(dir, name.Name()))
+		}
+	}
+	_ = os.Remove(dir) // where it is not empty, what needs the place finds out
 }
 
 func writeSync(file string, content []byte) error {

@@ -94,14 +94,27 @@ func chained(list []logEntry) []logEntry {
 	return list
 }
 
-// logFile is where the reflog of a reference is, or of HEAD.
+// logFile is where the reflog of a reference is, or of a HEAD.
 func logFile(r gitrepo.Repo, name string) string {
-	dir := r.CommonDir
-	if name == "HEAD" || gitrepo.OwnRef(name) {
-		dir = r.GitDir
-	}
+	dir, name := placeOf(r, name)
 	return filepath.Join(dir, "logs", filepath.FromSlash(name))
 }
+
+// isHead: of the worktree itself, or as git names those of the others, "main-worktree/HEAD" and "worktrees/<name>/HEAD".
+func isHead(name string) bool { return !strings.HasPrefix(name, "refs/") }
+
+// placeOf is the git directory that has a reference or a HEAD, and the name there.
+func placeOf(r gitrepo.Repo, name string) (dir, there string) {
+	switch {
+	case name == "HEAD", gitrepo.OwnRef(name):
+		return r.GitDir, name
+	case isHead(name):
+		return filepath.Join(r.CommonDir, filepath.FromSlash(strings.TrimPrefix(strings.TrimSuffix(name, "HEAD"), mainWorktree))), "HEAD"
+	}
+	return r.CommonDir, name
+}
+
+const mainWorktree = "main-worktree/"
 
 // logNames are the references of which there are reflogs, and HEAD.
 func logNames(r gitrepo.Repo) (list []string, err error) {

@@ -13,11 +13,12 @@ import (
 // directory of another's.
 type names struct {
 	refs map[string]gitrepo.Ref
-	dirs map[string]int // how many references are below each
+	dirs map[string]int           // how many references are below each
+	file func(name string) string // what is in the way of a reference's file and is none itself, "" for nothing
 }
 
 func newNames(refs map[string]gitrepo.Ref) *names {
-	n := &names{map[string]gitrepo.Ref{}, map[string]int{}}
+	n := &names{map[string]gitrepo.Ref{}, map[string]int{}, func(string) string { return "" }}
 	for name, ref := range refs {
 		n.add(name, ref)
 	}
@@ -58,7 +59,7 @@ func (n *names) obstacle(name string) string {
 			return dir
 		}
 	}
-	if _, ok := n.refs[name]; ok || n.dirs[name] > 0 {
+	if _, ok := n.refs[name]; ok || n.dirs[name] > 0 || n.file(name) != "" {
 		return name
 	}
 	return ""
@@ -72,7 +73,7 @@ func (n *names) free(name, id string) (free string, there bool) {
 		if stop == "" {
 			return name, false
 		}
-		if stop == name && n.refs[name].ID == id {
+		if stop == name && id != "" && n.refs[name].ID == id {
 			return name, true
 		}
 		rest := name[len(stop):]

@@ -122,6 +122,7 @@ type Plan struct {
 	stash    []logEntry // the whole log, the oldest first; nil: it is not changed
 	stashWas []logEntry // the log that it replaces
 	logs     []logPlan
+	moved    []movedLog
 	mended   []refChange // references whose files are empty
 	index    *indexPlan
 	kept     []keptIndex
@@ -188,7 +189,7 @@ func MakePlan(ctx context.Context, s Source, t Target, mode Mode, label string) 
 	if err := p.planWorktree(); err != nil || len(p.Refusals) > 0 {
 		return p, err
 	}
-	pl := &planner{Plan: p, ctx: ctx, renamed: map[string]string{}}
+	pl := &planner{Plan: p, ctx: ctx, renamed: map[string]string{}, left: leftLocks(t.CommonDir)}
 	err = pl.plan(saved)
 	if err == nil && len(p.Refusals) == 0 { // packed references that it cannot read stop it only when it changes one
 		_, err = p.git(ctx, false, nil, "for-each-ref", "--count=1")
@@ -222,6 +223,7 @@ type planner struct {
 	renamed    map[string]string // by the saved name
 	wanted     []string          // ids of all that returns
 	staged     []string          // and of what the saved index names
+	left       map[string]bool   // locks of processes that have ended, which Apply removes
 }
 
 // side is what one of them has.
@@ -235,6 +237,11 @@ func readSide(r gitrepo.Repo) (s side, err error) {
 	s.repo = r
 	if s.refs, err = r.Refs(); err != nil {
 		return s, err
+	}
+	for name, ref := range s.refs {
+		if ref.ID != "" && isZero(ref.ID) {
+			s.refs[name] = gitrepo.Ref{} // damaged, to git
+		}
 	}
 	s.head, err = r.HeadRef()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -263,6 +270,7 @@ func (p *planner) plan(saved gitrepo.Repo) (err error) {
 		return err
 	}
 	p.partial = now.Partial()
+	p.dropStrangers()
 	if p.worktree { // what is its own comes whole
 		p.now.head = p.saved.head
 		for name, ref := range p.saved.refs {
@@ -310,6 +318,7 @@ func (p *planner) plan(saved gitrepo.Repo) (err error) {
 	if err := p.planOwn(kinds); err != nil {
 		return err
 	}
+	p.planRoom()
 	p.goneWorktrees()
 	if err := p.planObjects(); err != nil {
 		return err
@@ -448,9 +457,8 @@ func (p *planner) refuseLocked() {
 		files = append(files, refFile(p.now.repo, l.name))
 	}
 	slices.Sort(files)
-	left := leftLocks(p.target.CommonDir)
 	for _, file := range slices.Compact(files) {
-		if left[file+".lock"] {
+		if p.left[file+".lock"] {
 			continue
 		}
 		if _, err := os.Lstat(file + ".lock"); err == nil {
@@ -459,11 +467,8 @@ func (p *planner) refuseLocked() {
 	}
 }
 
-// refFile is where a reference is, if it is loose; HEAD too.
+// refFile is where a reference is, if it is loose, or a HEAD.
 func refFile(r gitrepo.Repo, name string) string {
-	dir := r.CommonDir
-	if name == "HEAD" || gitrepo.OwnRef(name) {
-		dir = r.GitDir
-	}
+	dir, name := placeOf(r, name)
 	return filepath.Join(dir, filepath.FromSlash(name))
 }

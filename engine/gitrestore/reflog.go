@@ -7,7 +7,7 @@ import (
 
 // savedLog is a reflog of the saved state, and its lines that the present one lacks.
 type savedLog struct {
-	name    string // of the reference, or HEAD
+	name    string // of the reference, or of a HEAD
 	all     []logEntry
 	lacking map[logEntry]bool
 }
@@ -39,7 +39,7 @@ func (p *planner) compareLogs() (list []savedLog, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range names {
+	for _, name := range append(names, p.otherHeads()...) {
 		if name == stashRef || name == "HEAD" && p.worktree {
 			continue
 		}
@@ -55,8 +55,10 @@ func (p *planner) compareLogs() (list []savedLog, err error) {
 		for _, e := range was {
 			l.lacking[e] = true
 		}
-		for _, e := range is {
-			delete(l.lacking, e)
+		if !p.bare(name) {
+			for _, e := range is {
+				delete(l.lacking, e)
+			}
 		}
 		if len(l.lacking) > 0 {
 			list = append(list, l)
@@ -65,7 +67,42 @@ func (p *planner) compareLogs() (list []savedLog, err error) {
 	return list, nil
 }
 
-// planLogs decides which reflogs return: those of references that there are afterwards. Lines whose objects are held nowhere
+// bare reports whether the saved state has a reflog alone, and its reference now would go with its reflog.
+func (p *planner) bare(name string) bool {
+	_, was := p.saved.refs[name]
+	_, is := p.now.refs[name]
+	return p.Mode != Missing && !isHead(name) && !was && is
+}
+
+// otherHeads are the HEADs of the other worktrees that are there then and now.
+func (p *planner) otherHeads() (list []string) {
+	if p.target.linked() {
+		list = append(list, mainWorktree+"HEAD")
+	}
+	worktrees, _ := os.ReadDir(filepath.Join(p.source.Dir, "worktrees")) // most have none
+	for _, w := range worktrees {
+		name := "worktrees/" + w.Name() + "/HEAD"
+		if _, err := os.Lstat(refFile(p.now.repo, name)); err == nil && w.Name() != p.target.worktree() && filepath.Dir(refFile(p.now.repo, name)) != p.target.GitDir {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// conflict is a reference that is kept beside another one, as git makes none, so that one's lock or reflog has no place; "" for none.
+func (p *planner) conflict(name string) string {
+	for dir := range dirsOf(name) {
+		if _, ok := p.names.refs[dir]; ok {
+			return dir
+		}
+	}
+	if p.names.dirs[name] > 0 {
+		return name + "/"
+	}
+	return ""
+}
+
+// planLogs decides which reflogs return: those of references that there are afterwards, and of HEADs. Lines whose objects are held nowhere
 // stay away, since git takes such a log for damaged.
 func (p *planner) planLogs(list []savedLog, kinds map[string]string) error {
 	count, name := 0, ""
@@ -83,7 +120,14 @@ func (p *planner) planLogs(list []savedLog, kinds map[string]string) error {
 				}
 			}
 		}
-		if _, there := p.names.refs[to]; !there && to != "HEAD" {
+		_, there := p.names.refs[to]
+		_, was := p.saved.refs[l.name]
+		alone := !was && p.Mode != Missing && p.names.obstacle(to) == "" // then, too, it had no reference
+		if !there && !alone && !isHead(to) || there && p.bare(to) {
+			continue
+		}
+		if stop := p.conflict(to); stop != "" {
+			p.line(Line{What: Reflog, Change: Unable, Name: to, Count: len(l.lacking), Note: "Its name cannot be used beside " + stop + "."})
 			continue
 		}
 		held := func(id string) bool { return isZero(id) || kinds[id] != "" }

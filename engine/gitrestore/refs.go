@@ -129,8 +129,16 @@ func (p *planner) heads() (ids []string, branches map[string]string) {
 // planRefs decides what happens to each reference; kinds are those of the objects in question.
 func (p *planner) planRefs(d differing, kinds map[string]string) error {
 	n := newNames(p.now.refs)
+	n.file = p.inTheWay
 	elsewhere, checkedOut := p.heads()
 	have := p.have(elsewhere)
+	if p.Mode != Missing {
+		have = p.haveThen(elsewhere, kinds)
+	}
+	var tips []string
+	for _, t := range d.tips {
+		tips = append(tips, t.id)
+	}
 	missing := func(what What, name, id string) bool {
 		note := ""
 		switch {
@@ -145,14 +153,29 @@ func (p *planner) planRefs(d differing, kinds map[string]string) error {
 		return note != ""
 	}
 
+	lost := map[string]bool{}
+	if len(d.gone) > 0 {
+		var err error
+		if lost, err = p.reached(p.ctx, tips, have, false); err != nil {
+			return err
+		}
+	}
 	for _, name := range d.gone {
+		if id := p.now.refs[name].ID; lost[id] && slices.Contains(tips, id) && strings.Contains(name, "/rewind/"+p.label+"/") {
+			have = append(have, id) // an earlier restore brought it back
+			continue
+		}
 		if place := checkedOut[name]; place != "" {
 			p.line(Line{What: Ref, Change: Stays, Name: name, From: text(p.now.refs[name]), Note: "It is checked out in " + place + "."})
 			continue
 		}
-		p.line(Line{What: Ref, Change: Goes, Name: name, From: text(p.now.refs[name])})
-		n.remove(name)
 		is := p.now.refs[name]
+		if is == (gitrepo.Ref{}) {
+			p.line(Line{What: Ref, Change: Stays, Name: name, Note: "Its file is damaged, and git does not remove it."})
+			continue
+		}
+		p.line(Line{What: Ref, Change: Goes, Name: name, From: text(is)})
+		n.remove(name)
 		p.rest = append(p.rest, refChange{name, "", is.ID, is.Target != ""})
 	}
 	var returning []string // ids that are reachable again afterwards
@@ -180,14 +203,14 @@ func (p *planner) planRefs(d differing, kinds map[string]string) error {
 		stop := n.obstacle(name)
 		switch {
 		case was.Target != "" && stop != "":
-			p.line(Line{What: Ref, Change: Unable, Name: name, To: was.Target, Note: "Its name cannot be used beside " + stop + "."})
+			p.line(Line{What: Ref, Change: Unable, Name: name, To: was.Target, Note: p.beside(name, stop)})
 		case was.Target != "":
 			n.add(name, was)
 			p.symbolic[name] = was.Target
 			p.line(Line{What: Ref, Change: Returns, Name: name, To: was.Target})
 		case missing(Ref, name, was.ID):
 		case stop != "":
-			aside(Ref, name, beside(p.label, name), "", was.ID, "Its name cannot be used beside "+stop+".")
+			aside(Ref, name, beside(p.label, name), "", was.ID, p.beside(name, stop))
 		default:
 			put(Line{What: Ref, Change: Returns, Name: name, To: was.ID}, refChange{name: name, new: was.ID})
 		}
@@ -203,7 +226,7 @@ func (p *planner) planRefs(d differing, kinds map[string]string) error {
 		return true
 	})
 	if p.Mode != Missing {
-		p.moveRefs(d.differ, checkedOut, missing, put)
+		p.moveRefs(d.differ, checkedOut, missing, put, aside)
 		d.differ = nil
 	}
 
@@ -213,10 +236,7 @@ func (p *planner) planRefs(d differing, kinds map[string]string) error {
 			candidates = append(candidates, id)
 		}
 	}
-	for _, t := range d.tips {
-		candidates = append(candidates, t.id)
-	}
-	lost, err := p.reached(p.ctx, candidates, append(have, returning...), false)
+	lost, err := p.reached(p.ctx, append(candidates, tips...), append(have, returning...), false)
 	if err != nil {
 		return err
 	}
@@ -244,24 +264,44 @@ func (p *planner) planRefs(d differing, kinds map[string]string) error {
 }
 
 // moveRefs moves references to what they were.
-func (p *planner) moveRefs(list []string, checkedOut map[string]string, missing func(What, string, string) bool, put func(Line, refChange)) {
+func (p *planner) moveRefs(list []string, checkedOut map[string]string, missing func(What, string, string) bool, put func(Line, refChange), aside func(what What, name, as, from, id, note string)) {
 	for _, name := range list {
 		was, is := p.saved.refs[name], p.now.refs[name]
 		l := Line{What: Ref, Change: Moves, Name: name, From: text(is), To: text(was)}
 		if place := checkedOut[name]; place != "" {
 			l.Note = "It is checked out in " + place + ", whose files stay as they are."
 		}
+		file := p.inTheWay(name)
 		switch {
+		case was.Target != "" && file != "":
+			p.line(Line{What: Ref, Change: Unable, Name: name, To: was.Target, Note: p.beside(name, name)})
 		case was.Target != "":
 			p.symbolic[name] = was.Target
 			p.line(l)
 		case missing(Ref, name, was.ID):
+		case file != "":
+			aside(Ref, name, beside(p.label, name), text(is), was.ID, p.beside(name, name))
 		case is == gitrepo.Ref{}:
 			p.line(Line{What: Ref, Change: Unable, Name: name, To: was.ID, Note: "The file of the reference is damaged. Remove it, and the reference returns."})
 		default:
 			put(l, refChange{name, was.ID, is.ID, is.Target != ""})
 		}
 	}
+}
+
+// haveThen are the ids that references and HEADs name when those have moved that can.
+func (p *planner) haveThen(more []string, kinds map[string]string) (ids []string) {
+	for _, name := range sorted(p.saved.refs) {
+		was := p.saved.refs[name]
+		is, there := p.now.refs[name]
+		if was.ID != "" && (is == was || kinds[was.ID] != "" && (!there || is != gitrepo.Ref{})) {
+			ids = append(ids, was.ID)
+		}
+	}
+	if id := p.saved.head.ID; kinds[id] != "" {
+		ids = append(ids, id)
+	}
+	return append(ids, more...)
 }
 
 // have are the ids that references and HEADs name now.
