@@ -84,12 +84,14 @@ func (p *Plan) message() string { return "rewind: restore to " + p.label }
 // same one that deletes what stands in its way. Git makes references durable only where core.fsync says so.
 func (p *Plan) applyRefs(ctx context.Context, w *work, list []refChange, r *Result) error {
 	var input strings.Builder
+	var names []string
 	for _, deletions := range []bool{true, false} {
 		begun := false
 		for _, c := range list {
 			if (c.new == "") != deletions {
 				continue
 			}
+			names = append(names, c.name)
 			if !begun {
 				input.WriteString("start\x00")
 				begun = true
@@ -113,8 +115,7 @@ func (p *Plan) applyRefs(ctx context.Context, w *work, list []refChange, r *Resu
 	if input.Len() == 0 {
 		return nil
 	}
-	_, err := p.git(ctx, false, []byte(input.String()), "update-ref", "-m", p.message(), "-z", "--stdin")
-	if err != nil {
+	if err := p.change(ctx, w, names, []byte(input.String()), "update-ref", "-m", p.message(), "-z", "--stdin"); err != nil {
 		return err
 	}
 	r.Refs += len(list)
@@ -158,14 +159,14 @@ func (p *Plan) applyHead(ctx context.Context, w *work) error {
 	if p.head.ID != "" {
 		args = []string{"update-ref", "--no-deref", "-m", p.message(), "HEAD", p.head.ID}
 	}
-	_, err := p.git(ctx, false, nil, args...)
+	err := p.change(ctx, w, nil, nil, args...)
 	w.written = append(w.written, refFile(p.repo(), "HEAD"), logFile(p.repo(), "HEAD"))
 	return err
 }
 
 func (p *Plan) applySymbolic(ctx context.Context, w *work) error {
 	for _, name := range sorted(p.symbolic) {
-		if _, err := p.git(ctx, false, nil, "symbolic-ref", "-m", p.message(), name, p.symbolic[name]); err != nil {
+		if err := p.change(ctx, w, []string{name}, nil, "symbolic-ref", "-m", p.message(), name, p.symbolic[name]); err != nil {
 			return err
 		}
 		w.written = append(w.written, refFile(p.repo(), name), logFile(p.repo(), name))

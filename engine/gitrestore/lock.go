@@ -79,6 +79,9 @@ func dropWork(dir string) error {
 			return err
 		}
 	}
+	if err := dropGitLocks(dir); err != nil {
+		return err
+	}
 	return os.RemoveAll(dir)
 }
 
@@ -104,6 +107,10 @@ func leftLocks(common string) map[string]bool {
 			if isLock(l.mine, l.file) {
 				left[l.file] = true
 			}
+		}
+		ofGit, _ := gitLocks(dir)
+		for _, file := range ofGit {
+			left[file] = true
 		}
 	}
 	return left

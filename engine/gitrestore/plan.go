@@ -456,13 +456,19 @@ func (p *planner) refuseLocked() {
 	for _, l := range p.logs {
 		files = append(files, refFile(p.now.repo, l.name))
 	}
+	for i := range files {
+		files[i] += ".lock"
+	}
+	if len(p.rest) > 0 { // git writes what is left of the packed ones to it
+		files = append(files, filepath.Join(p.target.CommonDir, "packed-refs.new"))
+	}
 	slices.Sort(files)
 	for _, file := range slices.Compact(files) {
-		if p.left[file+".lock"] {
+		if p.left[file] {
 			continue
 		}
-		if _, err := os.Lstat(file + ".lock"); err == nil {
-			p.refuse("Another git is at work, or was ended at work: %s.lock is there. Wait for it, or remove that file if no git runs.", file)
+		if _, err := os.Lstat(file); err == nil {
+			p.refuse("Another git is at work, or was ended at work: %s is there. Wait for it, or remove that file if no git runs.", file)
 		}
 	}
 }

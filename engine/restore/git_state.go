@@ -54,6 +54,18 @@ func (g *gitMove) changes() bool {
 	return g != nil && slices.ContainsFunc(g.lines, func(l gitrestore.Line) bool { return l.Change != gitrestore.Unable && l.Change != gitrestore.Stays })
 }
 
+// clearUp removes what is left of a way that was killed, where nothing is to do.
+func (g *gitMove) clearUp() error {
+	if g == nil || g.changes() {
+		return nil
+	}
+	var errs []error
+	for _, plan := range g.plans {
+		errs = append(errs, plan.ClearUp())
+	}
+	return errors.Join(errs...)
+}
+
 func (g *gitMove) close() {
 	if g != nil {
 		os.RemoveAll(g.dir) // what is left of it is swept by gc

@@ -389,6 +389,9 @@ func (r *Run) carryOut(plan *treeio.Plan) (*Restored, error) {
 	if r.Options.DryRun {
 		return preview, nil
 	}
+	if err := r.git.clearUp(); err != nil {
+		return nil, err
+	}
 	if plan.Empty() && !r.git.changes() {
 		return r.recordWithoutFiles(preview)
 	}
