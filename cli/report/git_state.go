@@ -155,9 +155,9 @@ func gitLeft(l gitrestore.Line) bool {
 	case gitrestore.Unable:
 		return l.What != gitrestore.Worktree // which was mostly removed on purpose
 	case gitrestore.ReturnsAs:
-		return l.What == gitrestore.Ref && l.Note != "" // its name cannot be used
+		return l.Blocked
 	}
-	return l.Change == gitrestore.Stays
+	return l.Change == gitrestore.Stays && l.What != gitrestore.Reflog // which keeps what it has
 }
 
 // gitVerb is what becomes of it.

@@ -94,6 +94,7 @@ type Line struct {
 	From, To string // now and then
 	Count    int    // reflog lines; of GitDir: references
 	Note     string // a sentence, "" for none
+	Blocked  bool   // of ReturnsAs: not what has its name now is in the way, but a file that is no reference
 	Repo     string // which of several repositories, "" for the one around the project; it is not set here
 }
 
@@ -320,6 +321,9 @@ func (p *planner) plan(saved gitrepo.Repo) (err error) {
 	}
 	p.planRoom()
 	p.goneWorktrees()
+	if err := p.planKeptLogs(); err != nil {
+		return err
+	}
 	if err := p.planObjects(); err != nil {
 		return err
 	}

@@ -67,6 +67,42 @@ func (p *planner) compareLogs() (list []savedLog, err error) {
 	return list, nil
 }
 
+// planKeptLogs says, of an operation that did nothing else, which lines of reflogs it brought back: they stay when it is taken back.
+func (p *planner) planKeptLogs() error {
+	if p.Mode != Back || len(p.Lines) > 0 {
+		return nil
+	}
+	names, err := logNames(p.now.repo)
+	if err != nil {
+		return err
+	}
+	count, in := 0, ""
+	var logs int
+	for _, name := range append(names, p.otherHeads()...) {
+		if name == stashRef {
+			continue
+		}
+		was, err := readLog(logFile(p.saved.repo, name))
+		if err != nil {
+			return err
+		}
+		is, err := readLog(logFile(p.now.repo, name))
+		if err != nil {
+			return err
+		}
+		if _, more := union(is, was); more > 0 {
+			logs, count, in = logs+1, count+more, name
+		}
+	}
+	if logs > 1 {
+		in = ""
+	}
+	if count > 0 {
+		p.line(Line{What: Reflog, Change: Stays, Name: in, Count: count, Note: "Reflogs keep what they have."})
+	}
+	return nil
+}
+
 // bare reports whether the saved state has a reflog alone, and its reference now would go with its reflog.
 func (p *planner) bare(name string) bool {
 	_, was := p.saved.refs[name]

@@ -195,7 +195,9 @@ func (p *planner) planRefs(d differing, kinds map[string]string) error {
 			p.renamed[name] = as
 		}
 		if !there {
-			put(Line{What: what, Change: ReturnsAs, Name: name, As: as, From: from, To: id, Note: note}, refChange{name: as, new: id})
+			l := Line{What: what, Change: ReturnsAs, Name: name, As: as, From: from, To: id, Note: note}
+			l.Blocked = what == Ref && p.inTheWay(name) != ""
+			put(l, refChange{name: as, new: id})
 		}
 	}
 	for _, name := range d.back {
