@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,3 +84,41 @@ func dropGitLocks(dir string) error {
 
 // ClearUp removes what an Apply that was killed has left, for a plan that is not carried out.
 func (p *Plan) ClearUp() error { return clearWork(p.target.CommonDir) }
+
+// refuseLocked refuses where git is at work on what would change.
+func (p *planner) refuseLocked() {
+	var files []string
+	if len(p.first)+len(p.rest)+len(p.symbolic) > 0 || p.head != nil {
+		files = append(files, filepath.Join(p.target.GitDir, "HEAD"), filepath.Join(p.target.CommonDir, "packed-refs"))
+	}
+	for _, c := range append(slices.Clone(p.first), p.rest...) {
+		files = append(files, refFile(p.now.repo, c.name))
+	}
+	if p.index != nil {
+		files = append(files, filepath.Join(p.target.GitDir, "index"))
+	}
+	for _, c := range p.mended {
+		files = append(files, refFile(p.now.repo, c.name))
+	}
+	if p.stash != nil {
+		files = append(files, refFile(p.now.repo, stashRef))
+	}
+	for _, l := range p.logs {
+		files = append(files, refFile(p.now.repo, l.name))
+	}
+	for i := range files {
+		files[i] += ".lock"
+	}
+	if len(p.rest) > 0 { // git writes what is left of the packed ones to it
+		files = append(files, filepath.Join(p.target.CommonDir, "packed-refs.new"))
+	}
+	slices.Sort(files)
+	for _, file := range slices.Compact(files) {
+		if p.left[file] {
+			continue
+		}
+		if _, err := os.Lstat(file); err == nil {
+			p.refuse("Another git is at work, or was ended at work: %s is there. Wait for it, or remove that file if no git runs.", file)
+		}
+	}
+}

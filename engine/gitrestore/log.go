@@ -100,6 +100,12 @@ func logFile(r gitrepo.Repo, name string) string {
 	return filepath.Join(dir, "logs", filepath.FromSlash(name))
 }
 
+// refFile is where a reference is, if it is loose, or a HEAD.
+func refFile(r gitrepo.Repo, name string) string {
+	dir, name := placeOf(r, name)
+	return filepath.Join(dir, filepath.FromSlash(name))
+}
+
 // isHead: of the worktree itself, or as git names those of the others, "main-worktree/HEAD" and "worktrees/<name>/HEAD".
 func isHead(name string) bool { return !strings.HasPrefix(name, "refs/") }
 
