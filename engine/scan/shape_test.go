@@ -293,7 +293,12 @@ func TestWorkersAndCancel(t *testing.T) {
 	if n := count.Load(); n > 200 {
 		t.Fatalf("%d files were read after the end", n)
 	}
-	if after := openFiles(t); after > before {
+	// On a busy machine, workers can be left behind that end a moment later: see letGo.
+	after := openFiles(t)
+	for until := time.Now().Add(10 * time.Second); after > before && time.Now().Before(until); after = openFiles(t) {
+		time.Sleep(time.Millisecond)
+	}
+	if after > before {
 		t.Fatalf("%d files open, %d before", after, before)
 	}
 }
