@@ -224,7 +224,12 @@ func (s *Store) Joined() error {
 			return err
 		}
 	}
-	_, stale, err := s.onlyInMirror()
+	lost, stale, err := s.onlyInMirror()
+	for _, n := range lost {
+		if err == nil && isLog(n) && s.nothingIn(mirror, n) { // gc begins a log pack behind those that it writes
+			err = s.remove(filepath.Join(mirror, n.File()))
+		}
+	}
 	if err == nil {
 		err = s.dropStale(stale)
 	}

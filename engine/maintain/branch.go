@@ -33,7 +33,10 @@ func joinBranch(ctx context.Context, p *project.Project) error {
 	}
 	defer branch.Close()
 	b := &branchOf{p: p, from: branch}
-	joined, err := b.join(ctx, p.Store.Diverged, p.Store.Joined)
+	joined, err := b.join(ctx, p.Store.Diverged, func() error {
+		// Where there was nothing to commit again, the log ends with a lower number than that of the mirror did.
+		return errors.Join(p.Store.Joined(), p.ReachedLess())
+	})
 	if joined && err == nil {
 		p.Notify(fmt.Sprintf("the store of %s was replaced by an older state of it, and that has been saved to since: both states are kept; checkpoints added from the mirror: %s", p.Root(), b.text()))
 		if b.forgot {

@@ -90,6 +90,15 @@ func (p *Project) NoteReached(at cas.Position, records []manifest.Record) {
 	_ = rewriteReached(file, first-1, line, account.OwnerOf(p.Env.Home))
 }
 
+// ReachedLess notes that the log has ended with another number before, and nothing is lost by that.
+func (p *Project) ReachedLess() error {
+	last, err := p.Store.Last()
+	if err != nil {
+		return err
+	}
+	return p.trimReached(last.Seq)
+}
+
 // trimReached removes the entries of numbers behind last.
 func (p *Project) trimReached(last uint64) error {
 	file := p.reachedFile()
