@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/cas/pack"
 )
 
@@ -78,6 +79,13 @@ func (s *Store) changeDropped(change func([]droppedPack) ([]droppedPack, error))
 // noteDropped adds packs of the objects directory to the list, and what the mirror's list has.
 // forgotten: a purge drops them, so that of all that was ever dropped nothing may come back.
 func (s *Store) noteDropped(packs []pack.Name, forgotten bool) error {
+	if s.o.Linked != nil {
+		if n := s.linked(packs); n > 0 {
+			if err := s.o.Linked(n); err != nil {
+				return err
+			}
+		}
+	}
 	err := s.changeDropped(func(list []droppedPack) ([]droppedPack, error) {
 		for _, n := range packs {
 			d, err := s.describe(n)
@@ -167,28 +175,15 @@ func (s *Store) dropStale(packs []pack.Name) error {
 	if mirror == "" {
 		return err
 	}
-	var gone []uint64 // their inodes
 	for _, n := range packs {
 		file := filepath.Join(mirror, n.File())
-		info, err := s.fs.Lstat(file)
-		if err == nil {
-			gone = append(gone, inodeOf(info))
-		}
 		for _, name := range []string{file + tmpSuffix, file} { // a kill leaves the first one
 			if err := s.remove(name); err != nil {
 				return err
 			}
 		}
 	}
-	if err := s.syncMirror(); err != nil {
-		return err
-	}
-	return errors.Join(s.changeDropped(func(list []droppedPack) ([]droppedPack, error) {
-		for _, inode := range gone {
-			unlinked(list, inode)
-		}
-		return list, nil
-	}), s.noteDropped(nil, false))
+	return errors.Join(s.syncMirror(), s.noteDropped(nil, false))
 }
 
 // obeyDropped is dropStale for writers: the list in the mirror shows whether that has applied the current one.
@@ -208,4 +203,23 @@ func (s *Store) obeyDropped() error {
 		return err // what only the mirror has may need them: Joined drops them
 	}
 	return errors.Join(s.dropStale(stale), s.noteDropped(nil, false))
+}
+
+// DroppedSum tells one list of dropped packs from another.
+func (s *Store) DroppedSum() (string, error) {
+	text, err := s.droppedText(filepath.Join(s.o.Dir, droppedName))
+	return oid.Sum(text).String(), err
+}
+
+// Obeys reports whether the mirror has nothing of what was dropped before the call, as far as can be seen.
+func (s *Store) Obeys() bool {
+	// Packs are listed, condemned and then unlinked: what is not condemned any more is not in the objects directory.
+	if going, err := s.condemned(); going != nil || err != nil {
+		return false
+	}
+	lost, stale, err := s.onlyInMirror()
+	if err != nil || len(lost)+len(stale) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(s.compared(0), func(t twin) bool { return !t.found.store }) // of a number that was used again
 }

@@ -3,12 +3,10 @@ package cas
 import (
 	"encoding/base64"
 	"encoding/binary"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -24,10 +22,7 @@ type droppedPack struct {
 	// forgotten: a purge dropped it, or came since. What it alone has must not come back.
 	forgotten bool
 	commits   []commitMark
-	// elsewhere is how many names the file had outside of the store and the mirror of who dropped it, and has still as far as
-	// anybody told: another account's mirror does when it unlinks its own. inode tells that from a copy; 0: not known.
-	elsewhere int
-	inode     uint64
+	linked    bool // an earlier version noted names of the file elsewhere
 }
 
 // commitMark tells a commit from all others of its pack: the first bytes of a hash of its sequence number and of what was committed.
@@ -64,13 +59,9 @@ func parseDropped(text string) (list []droppedPack) {
 		}
 		d.forgotten = words[0] == droppedByPurge
 		for _, word := range words[1:] {
-			if count, inode, ok := strings.Cut(word, ":"); ok {
-				d.elsewhere, _ = strconv.Atoi(count)
-				d.inode, _ = strconv.ParseUint(inode, 10, 64)
-				continue
-			}
 			raw, err := base64.RawStdEncoding.DecodeString(word)
 			if err != nil {
+				d.linked = d.linked || strings.Contains(word, ":")
 				continue
 			}
 			for m := range slices.Chunk(raw, len(commitMark{})) {
@@ -94,9 +85,6 @@ func appendDropped(dst []byte, list []droppedPack) []byte {
 			why = droppedByPurge
 		}
 		dst = append(append(dst, ' '), why...)
-		if d.elsewhere > 0 {
-			dst = fmt.Appendf(dst, " %d:%d", d.elsewhere, d.inode)
-		}
 		if len(d.commits) > 0 {
 			var raw []byte
 			for _, m := range d.commits {
@@ -131,40 +119,7 @@ func (s *Store) describe(n pack.Name) (droppedPack, error) {
 	for _, c := range commits {
 		d.commits = append(d.commits, c.mark)
 	}
-	if err != nil {
-		return d, err
-	}
-	info, err := s.fs.Lstat(filepath.Join(s.o.Dir, n.File()))
-	if err != nil {
-		return d, err
-	}
-	_, mirrored, err := s.shared(n, info)
-	d.elsewhere, d.inode = linkCount(info)-1, inodeOf(info)
-	if mirrored {
-		d.elsewhere--
-	}
 	return d, err
-}
-
-// Elsewhere counts the dropped files that, as far as the list knows, still have a name outside of the store and its mirror.
-func (s *Store) Elsewhere() (files int, err error) {
-	list, err := s.droppedIn(s.o.Dir)
-	for _, d := range list {
-		if d.elsewhere > 0 {
-			files++
-		}
-	}
-	return files, err
-}
-
-// unlinked tells the list that another name of a file is gone.
-func unlinked(list []droppedPack, inode uint64) {
-	for i := range list {
-		if d := &list[i]; d.elsewhere > 0 && d.inode == inode {
-			d.elsewhere--
-			return
-		}
-	}
 }
 
 // packCommit is a commit of a log pack.

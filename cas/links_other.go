@@ -16,9 +16,6 @@ func unlockPack(vfs.File) {}
 // linkCount is how many names a file has: here it is not known, and 1.
 func linkCount(fs.FileInfo) int { return 1 }
 
-// inodeOf is the number of a file in its file system: here it is not known.
-func inodeOf(fs.FileInfo) uint64 { return 0 }
-
 // ours reports whether this process may give a file another name.
 func ours(fs.FileInfo) bool { return true }
 

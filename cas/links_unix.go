@@ -47,14 +47,6 @@ func sameDevice(a, b fs.FileInfo) bool {
 	return ok && yes && x.Dev == y.Dev
 }
 
-// inodeOf is the number of a file in its file system; 0 where that is not known.
-func inodeOf(info fs.FileInfo) uint64 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(st.Ino)
-	}
-	return 0
-}
-
 // linkCount is how many names a file has; 1 where that is not known.
 func linkCount(info fs.FileInfo) int {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {

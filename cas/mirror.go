@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/rewind-cli/rewind/cas/pack"
@@ -179,24 +180,49 @@ func (s *Store) Unmirrored() error {
 	return nil
 }
 
-// LinkedElsewhere counts the packs of a directory that have names outside of it and of a mirror.
-func LinkedElsewhere(fsys vfs.FS, dir, mirror string) (packs int) {
+// LinkedElsewhere is how many names, at most, a pack of a directory has outside of it and of a mirror.
+func LinkedElsewhere(fsys vfs.FS, dir, mirror string) (names int) {
 	return (&Store{o: Options{Dir: dir}, fs: fsys, mirrorDir: mirror}).Linked()
 }
 
 // Linked is LinkedElsewhere of the store and its mirror.
-func (s *Store) Linked() (packs int) {
-	names, _ := s.names() // what cannot be read has none that are known
-	for _, n := range names {
+func (s *Store) Linked() (names int) {
+	packs, _ := s.names() // what cannot be read has none that are known
+	return s.linked(packs)
+}
+
+// LinkedThen is 1 if an earlier version noted in the list of dropped packs that one had names elsewhere, else 0.
+func (s *Store) LinkedThen() int {
+	list, _ := s.droppedIn(s.o.Dir) // what cannot be read notes nothing
+	if slices.ContainsFunc(list, func(d droppedPack) bool { return d.linked }) {
+		return 1
+	}
+	return 0
+}
+
+func (s *Store) linked(packs []pack.Name) (names int) {
+	for _, n := range packs {
 		info, err := s.fs.Lstat(filepath.Join(s.o.Dir, n.File()))
 		if err != nil {
 			continue
 		}
-		if shared, _, err := s.shared(n, info); shared && err == nil {
-			packs++
+		shared, mirrored, err := s.shared(n, info)
+		if !shared || err != nil {
+			continue
 		}
+		own := 1
+		if mirrored {
+			own = 2
+		}
+		copies, _ := s.Strays() // a purge removes them
+		for _, c := range copies {
+			if sameFile(c.info, info) {
+				own++
+			}
+		}
+		names = max(names, linkCount(info)-own)
 	}
-	return packs
+	return names
 }
 
 // renewMirror links a pack into the mirror, and reports whether it was not there,
@@ -210,7 +236,7 @@ func (s *Store) renewMirror(n pack.Name, always bool) (given bool) {
 	first, second := filepath.Join(s.o.Dir, n.File()), filepath.Join(mirror, n.File())
 	err := s.makeDir(mirror)
 	if err == nil {
-		err = s.fs.Link(first, second)
+		err = s.linkSecond(first, second)
 	}
 	if errors.Is(err, fs.ErrExist) {
 		var stale bool
@@ -227,6 +253,25 @@ func (s *Store) renewMirror(n pack.Name, always bool) (given bool) {
 		s.mu.Unlock()
 	}
 	return err == nil
+}
+
+// linkSecond links a pack into the mirror. Before that the store is told of the mirror.
+func (s *Store) linkSecond(first, second string) error {
+	if s.o.Mirroring == nil {
+		return s.fs.Link(first, second)
+	}
+	a, err := s.fs.Lstat(first)
+	if dir, derr := s.fs.Lstat(filepath.Dir(second)); err == nil && derr == nil && !sameDevice(a, dir) {
+		return s.fs.Link(first, second) // which fails
+	}
+	if err := s.o.Mirroring(true); err != nil {
+		return err
+	}
+	err = s.fs.Link(first, second)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return errors.Join(err, s.o.Mirroring(false))
+	}
+	return err
 }
 
 // relink makes second another name of first.

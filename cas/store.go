@@ -42,6 +42,11 @@ type Options struct {
 	// Purging reports that packs may hold what is to go for good: until that is over, none
 	// that is there already gets into the mirror. nil: never.
 	Purging func() bool
+	// Mirroring is called before the mirror gets a pack, and with false after one could not be given. Linked is called before
+	// packs are dropped of which one has names outside of the store and its mirror, with their number. Errors keep the packs
+	// as they are. They may be nil.
+	Mirroring func(gets bool) error
+	Linked    func(names int) error
 	// Waiting is called, from another goroutine, with the file of a lock that has been waited for
 	// longer than WaitNotice. It may be nil.
 	Waiting func(file string)

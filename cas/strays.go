@@ -106,10 +106,5 @@ func (s *Store) RemoveCopies(ctx context.Context) (removed []string, err error) 
 		}
 		removed = append(removed, f.File)
 	}
-	return removed, errors.Join(s.syncDir(), s.syncMirror(), s.changeDropped(func(list []droppedPack) ([]droppedPack, error) {
-		for _, f := range strays {
-			unlinked(list, inodeOf(f.info))
-		}
-		return list, nil
-	}))
+	return removed, errors.Join(s.syncDir(), s.syncMirror())
 }

@@ -64,6 +64,9 @@ func FillStore(env Env, store string, k KnownStore) error {
 	if err != nil {
 		return err
 	}
+	if err := RestoreHomes(mirror, store, owner); err != nil {
+		return err
+	}
 	return FinishStore(store, NewFormat(k.ID, StoreID(origin), k), owner)
 }
 

@@ -30,8 +30,9 @@ const (
 	StatCacheName = "head"
 	LockName      = "lock"
 	TmpName       = "tmp"
-	GitTemp       = "git-" // before the name of a directory in tmp with git's own state as files
-	GitName       = "git"  // of git repositories: caches, and objects that have no second name elsewhere; in the mirror, objects
+	GitTemp       = "git-"      // before the name of a directory in tmp with git's own state as files
+	GitName       = "git"       // of git repositories: caches, and objects that have no second name elsewhere; in the mirror, objects
+	ForgottenName = "forgotten" // there: which of the objects are not to be held, and in the mirror, which such note was obeyed
 	RestoreName   = "restore"
 	RemotesName   = "remotes"      // of each remote: what is there already
 	RemotesFile   = "remotes.json" // where the remotes are

@@ -44,6 +44,7 @@ type holder struct {
 	p      *project.Project
 	dirs   []string // where to; the first one that can
 	made   map[string]bool
+	signed bool  // the store knows that this account holds objects
 	copied int64 // bytes, in all
 	left   int   // objects and packs that are not held, since they would have had to be copied
 	last   heldState
@@ -227,6 +228,9 @@ func (h *holder) file(from, name string) error {
 		to := filepath.Join(h.dirs[0], name)
 		err := h.makeDirs(filepath.Dir(to))
 		if err == nil {
+			err = h.signUp(from, filepath.Dir(to))
+		}
+		if err == nil {
 			err = os.Link(from, to)
 		}
 		switch {
@@ -240,8 +244,25 @@ func (h *holder) file(from, name string) error {
 			return h.copy(from, to)
 		}
 		h.dirs = h.dirs[1:] // another file system, most often
+		if h.signed {
+			_ = h.p.SignUp(account.MirrorLacks) // else it seems to hold something
+		}
 	}
 	return nil
+}
+
+// signUp tells the store that objects are about to be held in the account, if that can be.
+func (h *holder) signUp(from, dir string) error {
+	if len(h.dirs) == 1 || h.signed {
+		return nil
+	}
+	a, _, err := account.Identity(from)
+	b, _, berr := account.Identity(dir)
+	if err = errors.Join(err, berr); err != nil || a.Device != b.Device {
+		return err // or the link is refused
+	}
+	h.signed = true
+	return h.p.SignUp(account.MirrorHolds)
 }
 
 func (h *holder) makeDirs(dir string) error {

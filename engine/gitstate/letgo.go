@@ -26,7 +26,7 @@ func LetGoAll(p *project.Project, commons []string) error {
 		err = nil
 	}
 	for _, name := range names {
-		if name.Name() != forgottenName {
+		if name.Name() != account.ForgottenName {
 			dirs = append(dirs, filepath.Join(store, name.Name()))
 		}
 	}
@@ -146,20 +146,34 @@ type forgottenNote struct {
 	All  time.Time `json:"all,omitzero"` // when all was let go of
 }
 
-const (
-	forgottenName = "forgotten"
-	maxForgotten  = 64 << 20
-)
+const maxForgotten = 64 << 20
 
-// NoteForgotten tells the accounts that hold objects of their own what to let go of, or to let go of all; this one has.
-func NoteForgotten(p *project.Project, ids []string, all bool) error {
-	n := readForgotten(p)
-	if n.Time = p.Env.Time().UTC(); all {
-		n.All = n.Time
+// NoteForgotten tells the accounts that hold objects of their own what to let go of; this one has. What they were told before is
+// not noted again, if none of them has held anything since it obeyed.
+func NoteForgotten(p *project.Project, ids []string) error {
+	held, err := p.HeldElsewhere()
+	if err != nil {
+		return err
 	}
+	n := readForgotten(p)
+	known := len(n.IDs)
 	n.IDs = append(n.IDs, ids...)
 	slices.Sort(n.IDs)
-	n.IDs = slices.Compact(n.IDs)
+	if n.IDs = slices.Compact(n.IDs); len(n.IDs) == known && (!held || known == 0) {
+		return obeyed(p, n)
+	}
+	return n.write(p)
+}
+
+// NoteAll is NoteForgotten of all objects.
+func NoteAll(p *project.Project) error {
+	n := readForgotten(p)
+	n.All = p.Env.Time().UTC() // not after the note
+	return n.write(p)
+}
+
+func (n forgottenNote) write(p *project.Project) error {
+	n.Time = p.Env.Time().UTC()
 	data, err := json.Marshal(n)
 	if err != nil {
 		return err
@@ -167,17 +181,27 @@ func NoteForgotten(p *project.Project, ids []string, all bool) error {
 	if err := account.MakeDir(filepath.Join(p.StoreDir(), account.GitName), p.Owner); err != nil {
 		return err
 	}
-	if err := account.WriteCache(filepath.Join(p.StoreDir(), account.GitName, forgottenName), data, p.Owner); err != nil {
+	if err := account.WriteCache(filepath.Join(p.StoreDir(), account.GitName, account.ForgottenName), data, p.Owner); err != nil {
 		return err
 	}
 	return obeyed(p, n)
+}
+
+// Note is which note of forgotten objects counts, "" where there is none.
+func Note(p *project.Project) string { return readForgotten(p).name() }
+
+func (n forgottenNote) name() string {
+	if n.Time.IsZero() {
+		return ""
+	}
+	return n.Time.Format(time.RFC3339Nano)
 }
 
 // Forgotten are the ids of all objects that LetGo was to stop holding, in any account.
 func Forgotten(p *project.Project) []string { return readForgotten(p).IDs }
 
 func readForgotten(p *project.Project) (n forgottenNote) {
-	if data, err := account.ReadSmall(filepath.Join(p.StoreDir(), account.GitName, forgottenName), maxForgotten); err == nil {
+	if data, err := account.ReadSmall(filepath.Join(p.StoreDir(), account.GitName, account.ForgottenName), maxForgotten); err == nil {
 		_ = json.Unmarshal(data, &n) // a damaged one says nothing
 	}
 	return n
@@ -186,13 +210,13 @@ func readForgotten(p *project.Project) (n forgottenNote) {
 // obeyed notes in the directory that holds what this account has let go of.
 func obeyed(p *project.Project, n forgottenNote) error {
 	dir := holdIn(p)[0]
-	if !account.IsDir(filepath.Dir(dir)) {
+	if n.Time.IsZero() || !account.IsDir(filepath.Dir(dir)) {
 		return nil
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return account.WriteCache(filepath.Join(dir, forgottenName), []byte(n.Time.Format(time.RFC3339Nano)), p.Owner)
+	return account.WriteCache(filepath.Join(dir, account.ForgottenName), []byte(n.name()), p.Owner)
 }
 
 // ObeyForgotten lets go of what was forgotten in another account.
@@ -201,7 +225,7 @@ func ObeyForgotten(p *project.Project) error {
 	if n.Time.IsZero() || p.Copied || p.ReadOnly != nil {
 		return nil
 	}
-	text, _ := account.ReadSmall(filepath.Join(holdIn(p)[0], forgottenName), maxForgotten) // none: it has obeyed nothing
+	text, _ := account.ReadSmall(filepath.Join(holdIn(p)[0], account.ForgottenName), maxForgotten) // none: it has obeyed nothing
 	at, _ := time.Parse(time.RFC3339Nano, string(text))
 	if at.Equal(n.Time) {
 		return nil

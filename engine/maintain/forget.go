@@ -12,6 +12,7 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -50,10 +51,13 @@ type Forgotten struct {
 	// conversation of the same session. If nothing was found here, the content is not known: those of the first are Suspect that
 	// have the path, or the text, or in which a forget is not finished.
 	Others []stores.Relative
-	// Elsewhere is how many files that may hold it have names outside of the store and its mirror: in another account's mirror,
-	// which drops them the next time that account uses the store, or in a copy made of hard links. A file that was removed
-	// earlier, for something else, may have held it, too: all files count that were ever removed.
-	Elsewhere int
+	// Homes are other accounts with a mirror of the store that may hold it: it goes from there the next time that account uses the
+	// store. A file that was removed earlier, for something else, may have held it, too: all that was ever removed counts.
+	Homes []account.Home
+	// Links is how many names files that may hold it have had outside of the store and of all mirrors that are known: in that of
+	// an account that has not been there since the store knows them, or in a copy made of hard links.
+	Links     int
+	LinksFile string // to delete where that was such a copy
 	// Copies are copies of packs that lay beside them, and were removed; Strays what else is in the store's directory that is
 	// not the store's: it was not searched.
 	Copies []string
@@ -76,6 +80,9 @@ type Forgotten struct {
 
 	kept map[string]bool // ids of checkpoints of which nothing was taken: they only say at most that they know nothing of it
 }
+
+// Elsewhere is how many mirrors and unknown links may have it.
+func (f *Forgotten) Elsewhere() int { return len(f.Homes) + f.Links }
 
 // LivesOn is a path with content that was also under a forgotten one.
 type LivesOn struct {
@@ -261,9 +268,11 @@ func (f *Forgotten) purge(ctx context.Context, p *project.Project, o GCOptions) 
 	f.Shares = slices.DeleteFunc(f.Shares, func(s remote.KnownShare) bool {
 		return f.kept[s.Checkpoint] || f.Checkpoint != manifest.CheckpointID{} && f.Checkpoint.String() != s.Checkpoint
 	})
-	if f.Elsewhere, err = p.Store.Elsewhere(); f.Elsewhere == 0 && p.Rebuilt { // another account's mirror may have more of the log
-		f.Elsewhere = p.Store.Linked()
+	if err := p.SignUp(account.MirrorLooked); err != nil {
+		return err
 	}
+	f.LinksFile = account.LinksFile(p.StoreDir())
+	f.Homes, f.Links, err = p.HomesBehind(gitstate.Note(p))
 	return p.Classify(err)
 }
 

@@ -11,7 +11,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -78,10 +77,11 @@ type GitHas struct {
 	Objects []string // ids of those with the content of a path, which are held with it
 	Files   []string // of its git directory: relative to the root, or absolute
 	Commits []string // ids of those whose message or author has it
+	Tags    []string // likewise
+	Notes   []string // ids of notes with it
+	Trees   []string // ids of directories with it in a name
+	Partly  bool     // it has too many objects: not all commits, tags and trees were searched
 }
-
-// maxMessages is how many commits of a repository are searched, the newest first.
-const maxMessages = 100_000
 
 // repository is one that a checkpoint or an operation has the state of, or that is around the project now.
 type repository struct {
@@ -143,8 +143,9 @@ func (f *textForgetter) inGit(ctx context.Context, result *Forgotten) error {
 		if !r.isThere(f.p) {
 			continue
 		}
-		has := GitHas{Repo: r.name, Files: f.inGitDir(r.common), Commits: f.inMessages(ctx, r.common)}
-		if len(has.Files)+len(has.Commits) > 0 {
+		has := GitHas{Repo: r.name, Files: f.inGitDir(r.common)}
+		f.inObjects(ctx, r.common, &has)
+		if len(has.Files)+len(has.Commits)+len(has.Tags)+len(has.Notes)+len(has.Trees) > 0 || has.Partly {
 			result.Git = append(result.Git, has)
 		}
 	}
@@ -179,20 +180,6 @@ func (f *textForgetter) inGitDir(common string) (files []string) {
 	return files
 }
 
-// inMessages are the commits with the text, of all that a reference or a reflog reaches. Without the git program none is known.
-func (f *textForgetter) inMessages(ctx context.Context, common string) (ids []string) {
-	out, err := gitprogram.Repository{GitDir: common}.Output(ctx, nil, "log", "--all", "--reflog", "--no-show-signature", "-z", "--max-count="+strconv.Itoa(maxMessages), "--format=%H%n%an%n%ae%n%cn%n%ce%n%B")
-	if err != nil {
-		return nil
-	}
-	for commit := range strings.SplitSeq(string(out), "\x00") {
-		if id, text, ok := strings.Cut(commit, "\n"); ok && f.has(text) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
 // letGo lets go of the objects that are held with the content of what is forgotten, and that git itself has no more.
 func (f *forgetter) letGo(result *Forgotten) error {
 	result.Unsearched = f.unsearched
@@ -219,7 +206,7 @@ func (f *forgetter) letGo(result *Forgotten) error {
 	if err != nil || result.DryRun {
 		return err
 	}
-	return gitstate.NoteForgotten(f.p, ids, false)
+	return gitstate.NoteForgotten(f.p, ids)
 }
 
 // gitIDs are the ids that git has for a file: by either sum, and with the ends of lines as git converts them.

@@ -52,6 +52,7 @@ func since(n *project.ForgettingNote) *time.Time {
 // FinishForgetting finishes an interrupted forget, if no other process is in the way.
 // It is called after each write; if it fails, status shows that, and the next write tries again.
 func FinishForgetting(ctx context.Context, p *project.Project) {
+	_ = p.SignUp(account.MirrorLooked) // the write has removed from the mirror what was dropped; the next command notes it, too
 	if p.ReadOnly != nil || !p.IsForgetting() {
 		return
 	}

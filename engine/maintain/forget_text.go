@@ -126,5 +126,5 @@ func (f *textForgetter) finish(ctx context.Context, log *LogState, result *Forgo
 
 // leftovers marks what hooks left.
 func (f *textForgetter) leftovers(ctx context.Context, _ *Forgotten) error {
-	return errors.Join(gitstate.LetGoAll(f.p, commonsOf(f.repos)), gitstate.NoteForgotten(f.p, nil, true), rewritePending(ctx, f.p, f.window), notice.Forget(ctx, f.p, 0, func(uint64, string) bool { return false }), f.conversations.leftovers(ctx))
+	return errors.Join(gitstate.LetGoAll(f.p, commonsOf(f.repos)), gitstate.NoteAll(f.p), rewritePending(ctx, f.p, f.window), notice.Forget(ctx, f.p, 0, func(uint64, string) bool { return false }), f.conversations.leftovers(ctx))
 }

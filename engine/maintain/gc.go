@@ -104,6 +104,7 @@ func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, 
 	} else if err != nil {
 		return nil, err
 	}
+	_ = p.SignUp(account.MirrorLooked) // the next command does it, too
 	removeLeft(p, c.state)
 	c.letGoOfObjects(ctx)
 	c.marks, c.plan = nil, nil // the fold needs memory, too

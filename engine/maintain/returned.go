@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/problem"
@@ -29,7 +30,8 @@ func CatchUp(ctx context.Context, p *project.Project) {
 		p.Notify(kept)
 	}
 	_ = gitstate.ObeyForgotten(p)
-	_ = ForgetNotices(ctx, p) // so does the next command, and a hook before it tells
+	_ = p.SignUp(account.MirrorLooked) // until then another account's forget says that this one may have it
+	_ = ForgetNotices(ctx, p)          // so does the next command, and a hook before it tells
 }
 
 // ForgetNotices removes from this account's notices the names that another account forgot in the project. The coverage of

@@ -30,7 +30,7 @@ func (s Stray) Text() string {
 // ownNames are what the store gives files and directories beside its packs.
 var ownNames = []string{
 	account.FormatName, account.ConfigName, account.ConfigName + ".lock", account.IgnoreName, account.ObjectsName, account.ManifestsName, account.StatCacheName, account.StatCacheName + ".new",
-	account.LockName, account.TmpName, account.GitName, account.RestoreName, account.RemotesName, account.RemotesFile, account.RestoreHistoryName, account.SessionName, account.IndexStateName,
+	account.LockName, account.TmpName, account.GitName, account.HomesName, account.HomeName, account.RestoreName, account.RemotesName, account.RemotesFile, account.RestoreHistoryName, account.SessionName, account.IndexStateName,
 	account.RebuildingName, project.HookStateName, project.ForgettingName, project.ReturnedName, olderName, conversation.BackupName, project.ReachedName, project.ShortenedName, project.TornName,
 }
 

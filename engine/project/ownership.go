@@ -181,6 +181,9 @@ func (p *Project) becomeOwn(ctx context.Context) error {
 	if err := p.unshare(ctx); err != nil {
 		return err
 	}
+	if err := os.RemoveAll(filepath.Join(p.at.Store, account.HomesName)); err != nil { // they have mirrors of the other store
+		return err
+	}
 	f.Own(k)
 	if err := account.WriteFile(file, f.Bytes(), p.Owner); err != nil {
 		return err

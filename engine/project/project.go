@@ -79,7 +79,6 @@ type Project struct {
 	History []History
 	Older   *Older
 
-	Rebuilt   bool        // by this command, from the account's mirror: the store was gone
 	Committed atomic.Bool // records were written for what was asked of this Project
 	Abandoned atomic.Bool // a save of a hook hangs in a system call: see unlessHung in package hook
 }
@@ -179,6 +178,8 @@ func OpenAt(ctx context.Context, o OpenOptions, at Location, known []account.Kno
 		Reached:   p.reached,
 		Shorter:   p.noteShortened,
 		Purging:   p.Purging,
+		Mirroring: p.mirroring,
+		Linked:    p.noteLinks,
 	})
 	if err != nil {
 		return nil, &account.DamagedStoreError{What: "its packs cannot be opened", Err: err}
@@ -188,7 +189,7 @@ func OpenAt(ctx context.Context, o OpenOptions, at Location, known []account.Kno
 			return nil, errors.Join(&UnfinishedCloneError{Root: at.Root}, p.Store.Close())
 		}
 	}
-	if p.Rebuilt = rebuilt; rebuilt {
+	if rebuilt {
 		p.indexRebuilt()
 		if err := p.NoteUnswept(ctx); err != nil {
 			p.Store.Close()

@@ -86,8 +86,14 @@ func warnGit(c *app.Call, done *maintain.Forgotten) {
 		}
 		count(g.Objects, "object", "objects")
 		count(g.Commits, "commit", "commits")
+		count(g.Tags, "tag", "tags")
+		count(g.Notes, "note", "notes")
+		count(g.Trees, "tree", "trees")
 		if len(g.Files) > 0 {
 			places = append(places, named(g.Files))
+		}
+		if len(places) == 0 {
+			return "git has too many objects: not all of its commits, tags and trees were searched"
 		}
 		return app.Escape("git still has it in " + strings.Join(places, ", and in ") + ": the next checkpoint holds that again")
 	})
@@ -162,10 +168,7 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 		app.WarnEach(c.Out, done.Unread, app.InJSON, func(k manifest.Checkpoint) string {
 			return fmt.Sprintf("not all of checkpoint %s could be searched, since the store has lost a part of it", rows.Called(c, k))
 		})
-		if done.Elsewhere > 0 {
-			c.Out.Warn("%s also linked outside of this store and its mirror", app.Plural(done.Elsewhere, "removed file that may contain it is", "removed files that may contain it are"))
-			c.Out.Hint("another account's mirror loses them with that account's next save, hook or list in this project; a copy made with hard links keeps them")
-		}
+		warnHomes(c, done)
 		app.WarnEach(c.Out, done.Left, app.InJSON, func(path string) string {
 			return "left by a restore that was killed, and may contain a part of it: " + app.Escape(path)
 		})
@@ -191,7 +194,7 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 		app.WarnEach(c.Out, done.Strays, app.InJSON, func(path string) string { return "not the store's own, and not searched: " + app.Escape(path) })
 	}
 	suspects := slices.DeleteFunc(slices.Clone(done.Others), func(s stores.Relative) bool { return !s.Suspect })
-	if n := len(done.Unread); n > 0 && done.Pending == "" && done.Elsewhere+len(suspects) == 0 {
+	if n := len(done.Unread); n > 0 && done.Pending == "" && done.Elsewhere()+len(suspects) == 0 {
 		return &app.PartlyError{Err: app.Hinted(
 			fmt.Errorf("it is gone from all that can be read, but %s may still name it", app.Plural(n, "checkpoint", "checkpoints")),
 			"rewind forget --checkpoint "+done.Unread[0].ID.String()[:app.ShortID]+" removes that checkpoint",
@@ -204,7 +207,7 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 				"look into them, and delete them",
 			)}
 		}
-		if n := len(done.Strays); n > 0 && done.Elsewhere+len(suspects) == 0 {
+		if n := len(done.Strays); n > 0 && done.Elsewhere()+len(suspects) == 0 {
 			return &app.PartlyError{Err: app.Hinted(
 				fmt.Errorf("it is gone from this store, but its directory has %s not the store's own", app.Plural(n, "file that is", "files that are")),
 				"delete them, or look into them; rewind verify lists them",
@@ -213,11 +216,15 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 		if len(suspects) == 0 && slices.ContainsFunc(done.Git, func(g maintain.GitHas) bool { return len(g.Objects) > 0 }) {
 			return &app.PartlyError{Err: errors.New("it is gone from all checkpoints, but git still has it, and so it is held with git's objects")}
 		}
-		if done.Elsewhere > 0 && len(suspects) == 0 {
+		if done.Elsewhere() > 0 && len(suspects) == 0 {
+			text, where := "it is gone from this store, but %s may still have it", "another account's mirror"
 			if !done.Found() {
-				return &app.PartlyError{Err: errors.New("no checkpoint contains it any more, but files that were removed are still linked elsewhere")}
+				text = "no checkpoint contains it any more, but %s may still have it"
 			}
-			return &app.PartlyError{Err: errors.New("it is gone from this store, but not from files that are linked elsewhere")}
+			if len(done.Homes) == 0 {
+				where = "files that are linked elsewhere"
+			}
+			return &app.PartlyError{Err: fmt.Errorf(text, where)}
 		}
 		remotes := slices.Clone(done.Remotes)
 		for _, s := range done.Shares {
@@ -246,6 +253,24 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 		fmt.Errorf("no checkpoint contains it any more, but its bytes are still in the store: %s", done.Pending),
 		"the next save or sweep removes them, or rewind gc now; rewind status shows it until then",
 	)}
+}
+
+// warnHomes names the accounts whose mirrors may have it.
+func warnHomes(c *app.Call, done *maintain.Forgotten) {
+	app.WarnEach(c.Out, done.Homes, app.InJSON, func(h account.Home) string {
+		if !h.Known() {
+			return "another account's mirror may still contain it: which one is not known"
+		}
+		return fmt.Sprintf("another account's mirror may still contain it: that of the home %s on %s, last seen %s", app.Escape(h.Dir()), app.Escape(h.Host), app.Ago(c.Out, h.Seen))
+	})
+	if n := len(done.Homes); n > 0 {
+		files := app.Map(app.FirstN(done.Homes, maxNamed), func(h account.Home) string { return app.Escape(h.File) })
+		c.Out.Hint("that account's next command in this project, such as rewind list, removes it there; if that home is gone for good, delete %s", strings.Join(files, ", "))
+	}
+	if done.Links > 0 {
+		c.Out.Warn("removed files that may contain it were also linked outside of this store and of the mirrors that it knows")
+		c.Out.Hint("another account's mirror loses them with that account's next command in this project; of a copy made with hard links, delete that, and then %s", app.Escape(done.LinksFile))
+	}
 }
 
 // otherStore says why another store may hold what was forgotten here.
@@ -285,7 +310,8 @@ type forgotView struct {
 	Texts       int              `json:"texts"`   // places that --text marked
 	Still       []string         `json:"still"`   // the agents' own files that hold it
 	Others      []otherStoreView `json:"other_stores"`
-	Elsewhere   int              `json:"linked_elsewhere"`     // files with bytes of it that are linked outside of the store
+	Elsewhere   int              `json:"linked_elsewhere"`     // mirrors of other accounts, and unknown links, that may have it
+	Homes       []homeView       `json:"homes"`                // of these, the accounts that are known
 	Copies      []string         `json:"copies_removed"`       // copies of packs that were beside the packs
 	Strays      []app.PathView   `json:"strays"`               // what lies in the store's directory, is not the store's, and was not searched
 	Unread      []string         `json:"not_readable"`         // checkpoints that the store has lost a part of, which may still name it
@@ -313,6 +339,27 @@ type gitHasView struct {
 	Objects []string       `json:"objects"` // with the content of a path, held as git has them
 	Files   []app.PathView `json:"files"`
 	Commits []string       `json:"commits"`
+	Tags    []string       `json:"tags"`
+	Notes   []string       `json:"notes"`
+	Trees   []string       `json:"trees"`
+	Partly  bool           `json:"partly"` // there were too many commits, tags and trees to search all
+}
+
+// homeView is another account whose mirror may have it.
+type homeView struct {
+	Home string  `json:"home"` // its home directory, "" where that is not known
+	Host string  `json:"host"`
+	Seen *string `json:"last_seen"`
+	File string  `json:"file"` // to delete if that home is gone for good
+}
+
+func viewHome(h account.Home) homeView {
+	v := homeView{Home: app.ViewPath(h.Dir()).Path, Host: h.Host, File: app.ViewPath(h.File).Path}
+	if !h.Seen.IsZero() {
+		seen := app.ViewTime(h.Seen)
+		v.Seen = &seen
+	}
+	return v
 }
 
 // otherStoreView is another store that may hold it.
@@ -342,14 +389,14 @@ type livesOnView struct {
 func viewForgotten(done *maintain.Forgotten) forgotView {
 	return forgotView{
 		Paths: app.ViewPaths(done.Paths), Checkpoints: done.Checkpoints, Freed: done.Freed, Pending: done.Pending != "", Present: app.ViewPaths(done.Present),
-		Texts: done.Texts, Still: notNil(done.Still), Elsewhere: done.Elsewhere, Copies: notNil(done.Copies), Strays: app.ViewPaths(done.Strays),
+		Texts: done.Texts, Still: notNil(done.Still), Elsewhere: done.Elsewhere(), Homes: app.Map(done.Homes, viewHome), Copies: notNil(done.Copies), Strays: app.ViewPaths(done.Strays),
 		Left: app.ViewPaths(done.Left), Forks: notNil(done.Forks), Remotes: notNil(done.Remotes),
 		Shares: app.Map(done.Shares, func(s remote.KnownShare) knownShareView { return knownShareView{s, nextOfShare(s)} }),
 		Pulled: notNil(done.Pulled), Mentions: done.Mentions, Missed: done.Missed, Checkpoint: rows.ViewID(done.Checkpoint),
 		HeldObjects: done.HeldObjects, HeldPacks: done.HeldPacks, HeldAll: done.HeldAll, Unsearched: done.Unsearched != "",
 		Shared: done.Shared, GitStates: done.GitStates, DryRun: done.DryRun,
 		Git: app.Map(done.Git, func(g maintain.GitHas) gitHasView {
-			return gitHasView{app.ViewPath(g.Repo).Path, notNil(g.Objects), app.ViewPaths(g.Files), notNil(g.Commits)}
+			return gitHasView{app.ViewPath(g.Repo).Path, notNil(g.Objects), app.ViewPaths(g.Files), notNil(g.Commits), notNil(g.Tags), notNil(g.Notes), notNil(g.Trees), g.Partly}
 		}),
 		LivesOn: app.Map(done.LivesOn, func(l maintain.LivesOn) livesOnView { return livesOnView{app.ViewPath(l.Path), l.Checkpoints} }),
 		Unread:  app.Map(done.Unread, func(k manifest.Checkpoint) string { return k.ID.String() }),

@@ -1,0 +1,160 @@
+package maintain
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rewind-cli/rewind/engine/gitprogram"
+)
+
+const (
+	// maxSearched is how many bytes of commits, tags and trees of a repository are searched.
+	maxSearched = 256 << 20
+	// maxBatch is how many of them are read at a time.
+	maxBatch = 16 << 20
+)
+
+// gitObject is an object of git of which the kind and the size are known.
+type gitObject struct {
+	id, kind string
+	size     int
+}
+
+// inObjects looks for the text in what git itself holds beside the content of files: also in objects that no reference leads to, since
+// these are held, too. Without the git program nothing is known.
+func (f *textForgetter) inObjects(ctx context.Context, common string, has *GitHas) {
+	git := gitprogram.Repository{GitDir: common}
+	out, err := git.Output(ctx, nil, "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype) %(objectsize)")
+	if err != nil {
+		return
+	}
+	objects := objectsIn(out)
+	notes := f.notes(ctx, git)
+	searched := 0
+	for _, kind := range []string{"tag", "blob", "commit", "tree"} {
+		var batch []gitObject
+		size := 0
+		look := func() {
+			f.search(ctx, git, batch, has)
+			batch, size = nil, 0
+		}
+		for _, o := range objects {
+			if o.kind != kind || kind == "blob" && !notes[o.id] {
+				continue
+			}
+			if searched+o.size > maxSearched {
+				has.Partly = true
+				continue
+			}
+			if size+o.size > maxBatch {
+				look()
+			}
+			batch = append(batch, o)
+			size, searched = size+o.size, searched+o.size
+		}
+		look()
+	}
+}
+
+func objectsIn(out []byte) (list []gitObject) {
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		if len(words) != 3 {
+			continue
+		}
+		if size, err := strconv.Atoi(words[2]); err == nil && size >= 0 {
+			list = append(list, gitObject{words[0], words[1], size})
+		}
+	}
+	return list
+}
+
+// notes are the ids of what notes say.
+func (f *textForgetter) notes(ctx context.Context, git gitprogram.Repository) map[string]bool {
+	ids := map[string]bool{}
+	refs, err := git.Output(ctx, nil, "for-each-ref", "--format=%(objectname)", "refs/notes/")
+	if err != nil {
+		return ids
+	}
+	for ref := range strings.FieldsSeq(string(refs)) {
+		out, err := git.Output(ctx, nil, "ls-tree", "-r", ref)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(out)) {
+			if words := strings.Fields(line); len(words) > 2 && words[1] == "blob" {
+				ids[words[2]] = true
+			}
+		}
+	}
+	return ids
+}
+
+// search notes those of some objects, all of one kind, that have the text.
+func (f *textForgetter) search(ctx context.Context, git gitprogram.Repository, objects []gitObject, has *GitHas) {
+	if len(objects) == 0 {
+		return
+	}
+	var names bytes.Buffer
+	for _, o := range objects {
+		names.WriteString(o.id + "\n")
+	}
+	out, err := git.Output(ctx, names.Bytes(), "cat-file", "--batch")
+	if err != nil {
+		has.Partly = true
+		return
+	}
+	for len(out) > 0 {
+		head, rest, _ := bytes.Cut(out, []byte("\n"))
+		found := objectsIn(head)
+		if len(found) == 0 { // it is gone
+			out = rest
+			continue
+		}
+		o := found[0]
+		if o.size > len(rest) {
+			has.Partly = true
+			return
+		}
+		content := rest[:o.size]
+		out = bytes.TrimPrefix(rest[o.size:], []byte("\n"))
+		switch {
+		case o.kind == "commit" && f.has(message(content)):
+			has.Commits = append(has.Commits, o.id)
+		case o.kind == "tag" && f.has(message(content)):
+			has.Tags = append(has.Tags, o.id)
+		case o.kind == "blob" && f.has(string(content)):
+			has.Notes = append(has.Notes, o.id)
+		case o.kind == "tree" && slices.ContainsFunc(namesInTree(content, len(o.id)/2), f.has):
+			has.Trees = append(has.Trees, o.id)
+		}
+	}
+}
+
+// message is a commit or a tag without the lines that name other objects.
+func message(content []byte) string {
+	for {
+		line, rest, ok := bytes.Cut(content, []byte("\n"))
+		word, _, _ := bytes.Cut(line, []byte(" "))
+		if !ok || !slices.Contains([]string{"tree", "parent", "object", "type"}, string(word)) {
+			return string(content)
+		}
+		content = rest
+	}
+}
+
+// namesInTree are the names in a tree of git, whose ids have a size.
+func namesInTree(content []byte, idSize int) (names []string) {
+	for {
+		_, rest, ok := bytes.Cut(content, []byte(" "))
+		name, rest, named := bytes.Cut(rest, []byte{0})
+		if !ok || !named || len(rest) < idSize {
+			return names
+		}
+		names = append(names, string(name))
+		content = rest[idSize:]
+	}
+}
