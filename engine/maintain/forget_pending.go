@@ -35,9 +35,10 @@ func stillPending(ctx context.Context, p *project.Project) (bool, error) {
 	if !p.IsForgetting() {
 		return false, nil
 	}
+	n := p.Forgetting()
 	at, err := PendingForget(ctx, p)
 	if at == nil && err == nil {
-		err = p.EndForgetting()
+		err = p.EndForgetting(n)
 	}
 	return at != nil, err
 }

@@ -2,6 +2,7 @@ package maintain
 
 import (
 	"context"
+	"crypto/rand"
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/engine/commit"
@@ -27,12 +28,17 @@ func runPurge(ctx context.Context, p *project.Project, o *collection) error {
 	if err := fold(ctx, p); err != nil {
 		return err
 	}
-	note := p.Forgetting()
-	if note == nil {
-		note = &project.ForgettingNote{Since: p.Env.Time().UTC(), Log: o.state.last}
-	}
-	note.Sweeping = true
-	if err := p.NoteForgetting(*note); err != nil {
+	var note *project.ForgettingNote
+	// Packs come back from the mirror under the append lock, after a note: either this note is later, and then so is the plan,
+	// or that one replaces it.
+	err := commit.Appending(ctx, p, func(*cas.Appender) error {
+		if note = p.Forgetting(); note == nil {
+			note = &project.ForgettingNote{Since: p.Env.Time().UTC(), Log: o.state.last}
+		}
+		note.Sweeping, note.Sweep = true, rand.Text()
+		return p.NoteForgetting(*note)
+	})
+	if err != nil {
 		return err
 	}
 	if o.state.Amended {
@@ -79,7 +85,7 @@ func runPurge(ctx context.Context, p *project.Project, o *collection) error {
 			if err := remote.DropUnsent(p); err != nil {
 				return err
 			}
-			if err := p.EndForgetting(); err != nil {
+			if err := commit.Appending(ctx, p, func(*cas.Appender) error { return p.EndForgetting(note) }); err != nil {
 				return err
 			}
 			_ = p.Store.Mirror() // of packs that got none meanwhile; status tells

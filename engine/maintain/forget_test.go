@@ -385,6 +385,40 @@ func TestForgetBesideAReader(t *testing.T) {
 	}
 }
 
+// TestReturnBesideAPurge: packs that another process brings back while a purge is at work are not what that has looked through. The note
+// of them stays, and the next write finishes.
+func TestReturnBesideAPurge(t *testing.T) {
+	l := newLab(t)
+	l.Write("pass.txt", testlab.Secret)
+	l.Init()
+	l.Remove("pass.txt")
+	l.Save()
+	other := l.Open()
+	defer other.Close()
+	came := false
+	l.Do(func(ctx context.Context, p *project.Project) error {
+		p.Progress = func(project.ProgressInfo) {
+			if n := p.Forgetting(); n != nil && n.Sweeping && !came {
+				came = true
+				l.Ok(other.NoteForgetting(project.ForgettingNote{Since: time.Unix(1, 0).UTC(), Sweeping: true})) // as before packs come
+			}
+		}
+		_, err := maintain.Forget(ctx, p, []string{"pass.txt"}, false)
+		return err
+	})
+	if !came {
+		t.Fatal("nothing came while the purge was at work")
+	}
+	if !other.IsForgetting() {
+		t.Error("the note of what came back is gone, and nobody looks through it")
+	}
+	l.Save()
+	if other.IsForgetting() {
+		t.Error("the next write has not finished it")
+	}
+	l.Nowhere(testlab.Secret, "afterwards")
+}
+
 // TestForgetThatHasNoNote: a mirror that cannot be written while something is forgotten gets no note of it, but the log that it
 // shares with the store tells: a store that is rebuilt from it is not taken for one without the bytes.
 func TestForgetThatHasNoNote(t *testing.T) {

@@ -28,6 +28,7 @@ type ForgettingNote struct {
 	Since    time.Time `json:"since"`
 	Log      uint64    `json:"log"`                // sequence number that the log ended with
 	Sweeping bool      `json:"sweeping,omitempty"` // it is committed, and the log may not show it any more
+	Sweep    string    `json:"sweep,omitempty"`    // names the sweep that is under way: what came back since is not its
 }
 
 // NoteForgetting writes the note.
@@ -98,7 +99,11 @@ func (p *Project) NoteUnswept(ctx context.Context) error {
 }
 
 // EndForgetting removes the note, from the store last: until it is gone there, the next write finishes.
-func (p *Project) EndForgetting() error {
+// A note that another one has replaced stays.
+func (p *Project) EndForgetting(n *ForgettingNote) error {
+	if now := ReadForgetting(p.forgettingFiles()[0]); now != nil && (n == nil || *now != *n) {
+		return nil
+	}
 	for _, file := range slices.Backward(p.forgettingFiles()) {
 		if err := account.RemoveIfThere(file); err != nil {
 			return err
