@@ -141,6 +141,7 @@ var random = []struct {
 	{regexp.MustCompile(`\.rewind-tmp-[0-9a-f]+`), ".rewind-tmp-N"},
 	{regexp.MustCompile(`data-[0-9a-f]{16}`), "data-N"},
 	{regexp.MustCompile(`vault/[0-9a-f]{32}`), "vault/ID"},
+	{regexp.MustCompile(`homes/[0-9a-f]{32}`), "homes/ID"},
 	{regexp.MustCompile(`\.[0-9a-f]{16}\.tmp`), ".N.tmp"},
 }
 

@@ -310,7 +310,7 @@ func (m Mirror) copyHomes(dir string) error {
 	if err != nil {
 		return err
 	}
-	return WriteFile(filepath.Join(m.Dir, HomesName), append(data, '\n'), m.Mine)
+	return WriteCache(filepath.Join(m.Dir, HomesName), append(data, '\n'), m.Mine) // the next command makes it anew
 }
 
 // RestoreHomes gives a store that is rebuilt from a mirror what that knows of the other accounts: they may have more of the store.
