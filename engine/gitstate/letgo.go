@@ -1,6 +1,10 @@
 package gitstate
 
 import (
+	"bytes"
+	"crypto/pbkdf2"
+	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -144,6 +148,8 @@ type forgottenNote struct {
 	Time time.Time `json:"time"`
 	IDs  []string  `json:"ids,omitempty"`
 	All  time.Time `json:"all,omitzero"` // when all was let go of
+	Salt []byte    `json:"salt,omitempty"`
+	For  []byte    `json:"for,omitempty"` // a hash of the texts for which it was, if no git directory had them then
 }
 
 const maxForgotten = 64 << 20
@@ -165,11 +171,39 @@ func NoteForgotten(p *project.Project, ids []string) error {
 	return n.write(p)
 }
 
-// NoteAll is NoteForgotten of all objects.
-func NoteAll(p *project.Project) error {
+// NoteAll is NoteForgotten of all objects, for some texts. clean: no git directory has the texts. Then who obeys the note cannot hold
+// them again, and it is not noted again for the same texts: another account that is at work would never be done.
+func NoteAll(p *project.Project, texts string, clean bool) error {
 	n := readForgotten(p)
-	n.All = p.Env.Time().UTC() // not after the note
+	same, err := n.isFor(texts)
+	if err != nil {
+		return err
+	}
+	if clean && same {
+		return obeyed(p, n)
+	}
+	if n.All, n.For, n.Salt = p.Env.Time().UTC(), nil, nil; clean { // the time is not after that of the note
+		n.Salt = make([]byte, 16)
+		rand.Read(n.Salt) // never fails
+		if n.For, err = n.hash(texts); err != nil {
+			return err
+		}
+	}
 	return n.write(p)
+}
+
+// isFor reports whether all was let go of for these texts.
+func (n forgottenNote) isFor(texts string) (bool, error) {
+	if len(n.For) == 0 {
+		return false, nil
+	}
+	sum, err := n.hash(texts)
+	return bytes.Equal(sum, n.For), err
+}
+
+// hash is slow: a text that is forgotten is not to be found by trying many.
+func (n forgottenNote) hash(texts string) ([]byte, error) {
+	return pbkdf2.Key(sha256.New, texts, n.Salt, 600_000, 16)
 }
 
 func (n forgottenNote) write(p *project.Project) error {

@@ -3,6 +3,7 @@ package maintain
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 
@@ -51,6 +52,7 @@ type textForgetter struct {
 	*conversations
 	mark    textMark
 	unnamed []manifest.Checkpoint // whose name had it
+	clean   bool                  // no repository has it
 }
 
 func (f *textForgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) (bool, error) {
@@ -121,10 +123,12 @@ func (f *textForgetter) finish(ctx context.Context, log *LogState, result *Forgo
 	if f.repos, err = f.repositories(log, false); err != nil {
 		return err
 	}
-	return errors.Join(f.conversations.finish(result), f.inGit(ctx, result))
+	err = f.inGit(ctx, result)
+	f.clean = err == nil && len(result.Git) == 0
+	return errors.Join(f.conversations.finish(result), err)
 }
 
 // leftovers marks what hooks left.
 func (f *textForgetter) leftovers(ctx context.Context, _ *Forgotten) error {
-	return errors.Join(gitstate.LetGoAll(f.p, commonsOf(f.repos)), gitstate.NoteAll(f.p), rewritePending(ctx, f.p, f.window), notice.Forget(ctx, f.p, 0, func(uint64, string) bool { return false }), f.conversations.leftovers(ctx))
+	return errors.Join(gitstate.LetGoAll(f.p, commonsOf(f.repos)), gitstate.NoteAll(f.p, fmt.Sprint(f.mark), f.clean), rewritePending(ctx, f.p, f.window), notice.Forget(ctx, f.p, 0, func(uint64, string) bool { return false }), f.conversations.leftovers(ctx))
 }
