@@ -100,17 +100,17 @@ func (p *Plan) planWhole(ctx context.Context, s side, stash []logEntry) (lines [
 	return append(lines, lacking...), true, err
 }
 
-// namedIDs are the ids that references, HEADs, reflogs, the stash and indexes name, each with whether an index does.
-func (p *Plan) namedIDs(ctx context.Context, s side, stash []logEntry) (map[string]bool, error) {
-	named := map[string]bool{}
+// namedIDs are the ids that references, HEADs, reflogs, the stash and indexes name; those of an index each with its name there, as ":a.txt".
+func (p *Plan) namedIDs(ctx context.Context, s side, stash []logEntry) (map[string]string, error) {
+	named := map[string]string{}
 	for _, ref := range s.refs {
-		named[ref.ID] = false
+		named[ref.ID] = ""
 	}
 	for _, head := range headsIn(p.source.Dir) {
-		named[head.ID] = false
+		named[head.ID] = ""
 	}
 	for _, e := range stash {
-		named[e.id] = false
+		named[e.id] = ""
 	}
 	for _, file := range logFiles(p.source.Dir) {
 		list, err := readLog(file)
@@ -118,7 +118,7 @@ func (p *Plan) namedIDs(ctx context.Context, s side, stash []logEntry) (map[stri
 			return nil, err
 		}
 		for _, e := range list {
-			named[e.id] = false
+			named[e.id] = ""
 		}
 	}
 	for _, file := range p.source.Indexes {
@@ -128,7 +128,7 @@ func (p *Plan) namedIDs(ctx context.Context, s side, stash []logEntry) (map[stri
 		}
 		for _, e := range list {
 			if e.mode != gitlink && !emptyBlob[e.id] {
-				named[e.id] = true
+				named[e.id] = ":" + e.path
 			}
 		}
 	}
@@ -166,10 +166,10 @@ const maxNamed = 20
 
 // walk gives lines about the objects that what returns reaches, or an index names, and that are held nowhere: git's name for each, as
 // "refs/heads/main~2:a.txt".
-func (p *Plan) walk(ctx context.Context, kinds map[string]string, named map[string]bool) (lines []Line, err error) {
+func (p *Plan) walk(ctx context.Context, kinds, named map[string]string) (lines []Line, err error) {
 	complete := true
-	for id, staged := range named {
-		complete = complete && !(staged && p.absent[id])
+	for id, name := range named {
+		complete = complete && (name == "" || !p.absent[id])
 	}
 	out, err := p.git(ctx, true, []byte(strings.Join(sorted(kinds), "\n")+"\n"), "rev-list", "--stdin", "--objects", "--quiet", "--missing=print")
 	for line := range strings.Lines(string(out)) {
@@ -196,6 +196,11 @@ func (p *Plan) walk(ctx context.Context, kinds map[string]string, named map[stri
 				known[words[2]] = true
 				lines = append(lines, Line{What: Objects, Change: Unable, Name: strings.TrimSuffix(name, ")"), Count: 1, To: words[2], Note: "It is held nowhere."})
 			}
+		}
+	}
+	for id, name := range named { // git 2.55 looks into the repository's own index, and not into the one that it is given
+		if name != "" && p.absent[id] && !known[id] {
+			lines = append(lines, Line{What: Objects, Change: Unable, Name: name, Count: 1, To: id, Note: "It is held nowhere."})
 		}
 	}
 	slices.SortFunc(lines, func(a, b Line) int { return strings.Compare(a.Name, b.Name) })
