@@ -1,7 +1,6 @@
 package port
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -203,7 +202,7 @@ func checkoutPlace(p *project.Project, dir string) error {
 	if !in {
 		return nil
 	}
-	if rel == "." {
+	if rel == "" {
 		return refuse("is the project itself", "rewind restore brings the project back; checkout takes a directory of its own")
 	}
 	kept := session.Kept(p)
@@ -215,7 +214,7 @@ func checkoutPlace(p *project.Project, dir string) error {
 		return err
 	}
 	defer tree.Close()
-	if today := rules.Today(p, kept, tree); today.Captures(cmp.Or(rel, "."), true) {
+	if today := rules.Today(p, kept, tree); today.Captures(rel, true) {
 		return refuse("is inside the project and not ignored: the next checkpoint would hold it all", outside+", or one that is ignored")
 	}
 	return nil

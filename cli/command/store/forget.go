@@ -36,8 +36,8 @@ func NewForget() *app.Command {
 			"restored.\n" +
 			"While another process reads the store, the last step has to wait: it is done later (exit\n" +
 			"code 3), and rewind status says so until then. Without a terminal, --yes is required.\n" +
-			"Other accounts that use the project, as in a container, have mirrors of their own: they are\n" +
-			"named until their next command there has removed it, too (exit code 3).\n" +
+			"Other accounts that use the project, as in a container, have mirrors of their own: they\n" +
+			"are named until their next command there has removed it, too (exit code 3).\n" +
 			"Other stores of this account with the same origin (copies of the project, or what it was\n" +
 			"copied from, even if deleted), or with a conversation of the same session, are listed if\n" +
 			"they may still hold it, with the command to run (exit code 3). The stores of other\n" +
