@@ -45,7 +45,7 @@ func scenarios() []scenario {
 			w.rewind("restore", "prev")
 		}},
 		{name: "restore-conversation", args: []string{"restore", "prompt~1", "--mode", "both", "--session", session, "--json"}, prepare: prompted, forks: 1},
-		{name: "revert", args: []string{"revert", "prompt~2", "--session", session, "--json"}, prepare: workedOn},
+		{name: "revert", args: []string{"revert", "prompt~2", "--include-shared", "--session", session, "--json"}, prepare: workedOn},
 		{name: "hook", args: []string{"hook", "claude"}, prepare: prompted, hook: true, prompt: 3},
 		{name: "hook-edit", args: []string{"hook", "claude"}, prepare: prompted, hook: true, prompt: 3, edit: true},
 		{name: "gc", args: []string{"gc", "--keep", "1", "--json"}, prepare: edited},
