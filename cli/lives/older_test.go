@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -108,8 +109,8 @@ func TestOlderStore(t *testing.T) {
 	}
 }
 
-// TestOlderProgram: the program of before reads, saves, restores and collects in a store with windows and
-// touches, and the present one goes on. $REWIND_OLDER is that program; else it is built from the history.
+// TestOlderProgram: the present program works on in a store that the one of before made and worked in. That one then refuses the
+// store, says what helps, and changes nothing. $REWIND_OLDER is that program; else it is built from the history.
 func TestOlderProgram(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")
@@ -122,66 +123,88 @@ func TestOlderProgram(t *testing.T) {
 	half := len(s.Events) / 2
 	first, second := s, s
 	first.Events, second.Events = s.Events[:half], s.Events[half:]
-	l, err := newLife(scratch(t), "", first)
+	l, err := newLife(scratch(t), older, first)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := l.play(); err != nil {
 		t.Fatal(err)
 	}
-	then := func(program string, args ...string) string {
+	do := func(args ...string) {
 		t.Helper()
-		defer func(was string) { l.program = was }(l.program)
-		l.program = program
-		out, err := l.rewind(args...)
+		if _, err := l.rewind(args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree := func() map[string]string {
+		t.Helper()
+		files, err := l.tree()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return out
+		return files
 	}
-	before, err := l.tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	then(older, "list", "--all", "--json")
-	then(older, "save", "--quiet", "by the program of before")
-	then(older, "show", "1")
-	then(older, "restore", "5", "--code-only", "--quiet")
-	then(older, "undo-restore", "--quiet")
-	then(older, "verify", "--read-data")
-	if got, err := l.tree(); err != nil || !maps.Equal(got, before) {
-		t.Fatalf("%v: its undo-restore leaves other files: %v", err, differing(before, got))
+	do("save", "--quiet", "by the program of before")
+	l.program = ""
+	before := tree()
+	do("list", "--all", "--json")
+	do("show", "1")
+	do("verify", "--read-data")
+	do("restore", "5", "--code-only", "--quiet")
+	do("undo-restore", "--quiet")
+	if got := tree(); !maps.Equal(got, before) {
+		t.Fatalf("undo-restore leaves other files: %v", differing(before, got))
 	}
 	l.script = second
 	if err := l.play(); err != nil {
 		t.Fatal(err)
 	}
-	then(older, "gc", "--keep", "6")
-	then(older, "verify", "--read-data")
-	then("", "save", "--quiet", "by the present one")
-	then("", "verify", "--read-data")
-	before, err = l.tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p, _, err := l.revert("--session", l.sessions["A"], "--conflicts", "keep"); err != nil {
-		t.Fatal(err)
-	} else if len(p.paths()) > 0 {
-		then(older, "log")
-		l.program = older
-		a := l.call("", "undo-restore") // of a kind that it does not know, and so not its to take back
-		l.program = ""
-		now, err := l.tree()
-		if err != nil || a.code == 0 || slices.Equal(differing(before, now), nil) {
-			t.Errorf("%v: undo-restore of the program of before ended with %d: %s", err, a.code, a.err)
+	do("save", "--quiet", "by the present one")
+	before = tree()
+
+	store := os.DirFS(filepath.Join(l.root, ".agent", "rewind", "objects"))
+	packs := func() map[string]string {
+		t.Helper()
+		names, err := fs.Glob(store, "*.pack")
+		if err != nil {
+			t.Fatal(err)
 		}
-		then("", "undo-restore")
+		all := map[string]string{}
+		for _, name := range names {
+			data, err := fs.ReadFile(store, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[name] = string(data)
+		}
+		return all
 	}
-	if got, err := l.tree(); err != nil || !maps.Equal(got, before) {
-		t.Errorf("%v: undo-restore leaves other files: %v", err, differing(before, got))
+	held := packs()
+	l.program = older
+	for _, args := range [][]string{{"list"}, {"save"}, {"restore", "5", "--code-only"}, {"gc", "--keep", "1"}, {"verify"}} {
+		if a := l.call("", args...); a.code == 0 || !strings.Contains(a.err, "install a newer rewind") {
+			t.Errorf("%v of the program of before ended with %d: %s", args, a.code, a.err)
+		}
 	}
-	then("", "gc", "--keep", "3")
-	then("", "verify", "--read-data")
+	l.program = ""
+	if got := packs(); !maps.Equal(got, held) {
+		t.Error("the program of before changed a store that it does not understand")
+	}
+	if got := tree(); !maps.Equal(got, before) {
+		t.Errorf("the program of before changed files: %v", differing(before, got))
+	}
+
+	if _, _, err := l.revert("--session", l.sessions["A"], "--conflicts", "keep"); err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(tree(), before) {
+		do("undo-restore")
+	}
+	if got := tree(); !maps.Equal(got, before) {
+		t.Errorf("undo-restore leaves other files: %v", differing(before, got))
+	}
+	do("gc", "--keep", "3")
+	do("verify", "--read-data")
 }
 
 // buildOlder builds the program of beforeWindows, where the repository's history has it.
