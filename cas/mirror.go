@@ -255,7 +255,7 @@ func (s *Store) renewMirror(n pack.Name, always bool) (given bool) {
 	return err == nil
 }
 
-// linkSecond links a pack into the mirror. Before that the store is told of the mirror.
+// linkSecond links a pack into the mirror. Before that, the store notes whose the mirror is.
 func (s *Store) linkSecond(first, second string) error {
 	if s.o.Mirroring == nil {
 		return s.fs.Link(first, second)

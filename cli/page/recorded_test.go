@@ -63,7 +63,7 @@ func TestRecordedPromptsOnThePage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			shared := said(t, unpacked(t, string(page)))
+			shared := promptsIn(t, unpacked(t, string(page)))
 			n := 0
 			for _, c := range listed.Checkpoints {
 				if c.Kind != "prompt" {
@@ -102,8 +102,8 @@ func spoken(m messageView) (text string) {
 	return text
 }
 
-// said are the prompts in what a file has.
-func said(t *testing.T, unpacked string) (text string) {
+// promptsIn are the prompts in what a file has.
+func promptsIn(t *testing.T, unpacked string) (text string) {
 	t.Helper()
 	for block := range strings.Lines(unpacked) {
 		var all map[string]json.RawMessage

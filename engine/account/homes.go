@@ -149,7 +149,7 @@ func explainLink(store string, owner func(string) error) error {
 	return RemoveIfThere(h.File)
 }
 
-// Mirror is an account's mirror of a store, and what the store is told of it.
+// Mirror is an account's mirror of a store, and what the store notes of it.
 type Mirror struct {
 	Store, Dir string
 	Home       Home                   // where it is, and the note of git's objects that it has obeyed

@@ -319,7 +319,7 @@ func (p *planner) plan(saved gitrepo.Repo) (err error) {
 	if err := p.planOwn(kinds); err != nil {
 		return err
 	}
-	p.planRoom()
+	p.planObstacles()
 	p.goneWorktrees()
 	if err := p.planKeptLogs(); err != nil {
 		return err

@@ -59,8 +59,8 @@ func (p *planner) beside(name, stop string) string {
 // names for reachable there as before.
 type movedLog struct{ from, to string } // files
 
-// planRoom plans to move such reflogs, which stay where somebody removes the files of references.
-func (p *planner) planRoom() {
+// planObstacles plans to move such reflogs, which stay where somebody removes the files of references.
+func (p *planner) planObstacles() {
 	var names []string
 	for _, c := range slices.Concat(p.first, p.rest, p.mended) {
 		if c.new != "" {
