@@ -55,6 +55,13 @@ func TestPagePlacesFit(t *testing.T) {
 			if most := map[bool]int{true: 3, false: 1}[size[0] < 600]; head.Lines > most || head.Undo > 50 || len(head.Hidden) > 0 {
 				t.Errorf("%s, %d wide: the head has %d lines, the button of the undo ends at %v px, places that are not seen are %q", place.name, size[0], head.Lines, head.Undo, head.Hidden)
 			}
+			if place.name == "timeline" {
+				var lines int
+				l.ok(l.Eval(headConnecting, &lines))
+				if lines != head.Lines {
+					t.Errorf("%d wide: the head has %d lines while the page connects, and then %d", size[0], lines, head.Lines)
+				}
+			}
 			if len(head.Rows) > 0 {
 				t.Errorf("%s, %d wide: rows are not of two lines, the text alone in the first: %q", place.name, size[0], head.Rows)
 			}
@@ -85,6 +92,13 @@ const headAndRows = `(() => { const head = document.querySelector("header"), lis
 	const two = (r) => { const t = r.querySelector(".text"), n = r.querySelector(".why").getBoundingClientRect(); return r.offsetHeight === 48 && (t.textContent ? t.getBoundingClientRect().bottom <= n.top + 2 && t.offsetWidth > r.offsetWidth / 2 : !t.offsetHeight); };
 	return { lines: Math.round(head.offsetHeight / 38), undo: head.querySelector("button").getBoundingClientRect().bottom, hidden: [...head.querySelectorAll("nav a")].filter((a) => right(a) > innerWidth + 1 || right(a) > right(a.parentElement) + 1).map((a) => a.textContent),
 		rows: list && list.clientWidth < 600 ? [...list.querySelectorAll(".row")].filter((r) => !two(r)).map((r) => r.textContent) : [] }; })()`
+
+// headConnecting is how many lines the head has before the page is connected.
+const headConnecting = `(() => { const e = document.querySelector(".live"), name = e.className, text = e.firstChild.data;
+	e.className = "live connects"; e.firstChild.data = "connecting…";
+	const lines = Math.round(document.querySelector("header").offsetHeight / 38);
+	e.className = name; e.firstChild.data = text;
+	return lines; })()`
 
 // beyondEdge names what stands beyond the window's right edge, outside of what scrolls or cuts by itself.
 const beyondEdge = `(() => { const out = [];
