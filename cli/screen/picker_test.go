@@ -540,7 +540,7 @@ func TestPageAtARow(t *testing.T) {
 	}
 }
 
-// A filter that was kept is what the next letter replaces, and backspace takes away; after another key it goes on being typed.
+// A filter that was kept is what the next letter replaces, and backspace takes away; after another key, letters are added to it.
 func TestKeptFilterIsReplaced(t *testing.T) {
 	m := picking(numbered(30), Painter{}, 120, 40)
 	for _, c := range []struct{ keys, want string }{{"/ 2 9 enter / 1 7", "17"}, {"enter / backspace", ""}, {"2 9 enter / paste:18", "18"}, {"enter / end 9", "189"}, {"enter / ctrl-u 5", "5"}, {"enter / enter", "5"}} {
