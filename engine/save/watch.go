@@ -30,7 +30,8 @@ type WatchOptions struct {
 	Open func(context.Context) (*project.Project, error) // anew for each save: the store may come and go meanwhile
 	Pace watch.Pace
 	Look bool // look from time to time, also where the system tells of changes
-	// By itself: no person ends it. It ends after that long without a change, and with an error where the system tells of none; 0: by hand.
+	// By itself: no person ends it. It ends after that long without a change or when it cannot save, and with an error where the
+	// system tells of no changes; 0: by hand.
 	Idle time.Duration
 
 	// What happened, one at a time, on the goroutine of Watch.
@@ -254,6 +255,9 @@ func (w *watching) follow() error {
 			return err
 		}
 		before = time.Now()
+		if !done && w.Idle > 0 {
+			return nil // the store may be gone for good; the next prompt starts another one
+		}
 		if !done {
 			timer.Reset(watchRetry)
 			continue

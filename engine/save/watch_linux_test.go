@@ -8,6 +8,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/save"
+	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/engine/watch"
 	"github.com/rewind-cli/rewind/internal/testkit/testlab"
 )
@@ -32,5 +33,40 @@ func TestWatchEndsIdle(t *testing.T) {
 	}
 	if saved != 1 || time.Since(began) < 300*time.Millisecond {
 		t.Errorf("%d saves, and it ended after %s", saved, time.Since(began))
+	}
+}
+
+// TestWatchEndsWithItsStore: a watcher that hooks started ends when the store was removed, though files still change.
+func TestWatchEndsWithItsStore(t *testing.T) {
+	l := testlab.New(t)
+	l.Write("a", "0")
+	p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.Options()}) // the lab's own would look at the store in the end
+	l.Ok(err)
+	l.Ok(p.Close())
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	err = save.Watch(ctx, save.WatchOptions{
+		Open: func(ctx context.Context) (*project.Project, error) { return project.Open(ctx, l.Options()) },
+		Pace: watch.Pace{Quiet: 10 * time.Millisecond},
+		Idle: time.Hour,
+		Started: func(string, int) {
+			l.Write("a", "1")
+		},
+		Saved: func(*checkpoint.Saved) {
+			go func() { // it waits until the save is over
+				r, err := stores.PlanDeinit(ctx, l.Options())
+				if err == nil {
+					err = r.Apply(ctx, 0)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				l.Write("a", "2")
+			}()
+		},
+		Failed: func(error) {},
+	})
+	if err != nil || ctx.Err() != nil {
+		t.Fatal(err, ctx.Err())
 	}
 }
