@@ -88,15 +88,21 @@ type Project struct {
 // *ForeignStoreError, *MovedError, *VanishedError, *FutureFormatError,
 // *DamagedStoreError, *UnfinishedCloneError.
 func Open(ctx context.Context, o OpenOptions) (*Project, error) {
-	known, err := account.KnownStores(o.Env)
-	if err != nil {
-		return nil, err
+	for first := true; ; first = false {
+		known, err := account.KnownStores(o.Env)
+		if err != nil {
+			return nil, err
+		}
+		at, err := Discover(o, known)
+		if err != nil {
+			return nil, err
+		}
+		p, err := OpenAt(ctx, o, at, known)
+		if err != nil && first && at.Store != "" && !account.IsDir(at.Store) {
+			continue // it was removed while it was opened
+		}
+		return p, err
 	}
-	at, err := Discover(o, known)
-	if err != nil {
-		return nil, err
-	}
-	return OpenAt(ctx, o, at, known)
 }
 
 // OpenAt is Open where the root was found already.

@@ -266,7 +266,9 @@ func (w *watching) follow() error {
 		timer.Reset(w.rest())
 		if t.Stale() {
 			fresh, freshEnd, err := w.tree()
-			if err != nil {
+			if err != nil && w.Idle > 0 {
+				return nil // as above
+			} else if err != nil {
 				return err
 			}
 			end()

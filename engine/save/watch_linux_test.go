@@ -2,6 +2,7 @@ package save_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -45,6 +46,8 @@ func TestWatchEndsWithItsStore(t *testing.T) {
 	l.Ok(p.Close())
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
+	var removal sync.WaitGroup // outlives the watcher, which ends as soon as the store cannot be opened
+	var once sync.Once
 	err = save.Watch(ctx, save.WatchOptions{
 		Open: func(ctx context.Context) (*project.Project, error) { return project.Open(ctx, l.Options()) },
 		Pace: watch.Pace{Quiet: 10 * time.Millisecond},
@@ -53,20 +56,26 @@ func TestWatchEndsWithItsStore(t *testing.T) {
 			l.Write("a", "1")
 		},
 		Saved: func(*checkpoint.Saved) {
-			go func() { // it waits until the save is over
-				r, err := stores.PlanDeinit(ctx, l.Options())
-				if err == nil {
-					err = r.Apply(ctx, 0)
-				}
-				if err != nil {
-					t.Error(err)
-				}
-				l.Write("a", "2")
-			}()
+			once.Do(func() {
+				removal.Go(func() { // it waits until the save is over
+					r, err := stores.PlanDeinit(ctx, l.Options())
+					if err == nil {
+						err = r.Apply(ctx, 0)
+					}
+					if err != nil {
+						t.Error(err)
+					}
+					l.Write("a", "2")
+				})
+			})
 		},
 		Failed: func(error) {},
 	})
+	removal.Wait()
 	if err != nil || ctx.Err() != nil {
 		t.Fatal(err, ctx.Err())
+	}
+	if _, err := project.Open(ctx, l.Options()); err == nil {
+		t.Error("the store is there again")
 	}
 }
