@@ -3,8 +3,10 @@ package manifest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -186,5 +188,50 @@ func TestQueryReadsFew(t *testing.T) {
 	}
 	if ahead.span < 64 {
 		t.Errorf("where all are wanted, %d are read at once", ahead.span)
+	}
+}
+
+// A query of a session finds the same whether or not a longer one has just read what lies there.
+func TestQueriesWithinALongOne(t *testing.T) {
+	o, w := inTemp(t), newWorld()
+	root := w.store(tree{"f": file(1)})
+	id := func(i int) CheckpointID { return CheckpointID{1, byte(i >> 8), byte(i)} }
+	for i := range 1400 {
+		c := Checkpoint{ID: id(i), Time: at(i), Kind: PreTool, Session: fmt.Sprint("s", i/3%2), Root: root}
+		if i%5 == 0 {
+			c.Kind = Prompt
+		}
+		w.add(Record{Checkpoint: &c})
+	}
+	mustFold(t, o, w)
+	name := "later"
+	for i := 3; i < 1400; i += 7 {
+		w.add(Record{Delete: &Delete{Checkpoints: []CheckpointID{id(i)}}})
+		w.add(Record{Mark: &Mark{Checkpoint: id(i + 1), Name: &name}})
+	}
+	db, err := Open(background, o, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	all := collect(t, db.Checkpoints(Query{All: true}))
+	for c, err := range db.Checkpoints(Query{All: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kinds := range [][]CheckpointKind{nil, {Prompt}} {
+			var want []Checkpoint
+			for _, b := range all {
+				if b.Seq < c.Seq && b.Session == c.Session && (kinds == nil || b.Kind == Prompt) && len(want) < 3 {
+					want = append(want, b)
+				}
+			}
+			if got := collect(t, db.Checkpoints(Query{Session: c.Session, Before: c.Seq, Kinds: kinds, Limit: 3})); !reflect.DeepEqual(got, want) {
+				t.Fatalf("before %d, of %v:\n%v\nwant\n%v", c.Seq, kinds, got, want)
+			}
+		}
+	}
+	if db.now().recent.Load() == nil {
+		t.Error("the long query left nothing to the others")
 	}
 }

@@ -52,6 +52,25 @@ type readAhead struct {
 	ready []*Checkpoint // of the generation, the oldest first; what is behind the newest that was asked is gone
 }
 
+// span are the checkpoints of the generation from one sequence number to another, the oldest first, as a long query read
+// them. Whoever looks up what lies shortly before one of its answers finds it here. It never changes.
+type span struct {
+	from, to uint64
+	list     []*Checkpoint
+}
+
+// bySeq is nil where the span does not have it.
+func (p *span) bySeq(seq uint64) *Checkpoint {
+	if p == nil || seq < p.from || seq > p.to {
+		return nil
+	}
+	i, ok := slices.BinarySearchFunc(p.list, seq, func(c *Checkpoint, seq uint64) int { return cmp.Compare(c.Seq, seq) })
+	if !ok {
+		return nil
+	}
+	return p.list[i]
+}
+
 const (
 	firstSpan   = 4 // most queries look for one record close by; a long one is soon at the longest span
 	longestSpan = 512
@@ -63,6 +82,9 @@ func (a *readAhead) bySeq(seq uint64) (*Checkpoint, error) {
 		return s.bySeq(seq)
 	}
 	if a.from == 0 || seq < a.from {
+		if c := s.recent.Load().bySeq(seq); c != nil {
+			return c, nil
+		}
 		if err := a.read(seq); err != nil {
 			return nil, err
 		}
@@ -86,8 +108,8 @@ func (a *readAhead) read(seq uint64) error {
 	}
 	a.span = min(max(2*a.span, firstSpan), longestSpan)
 	a.from = seq - min(a.span, seq) + 1
-	a.ready = a.ready[:0]
-	return a.s.gen.scanRange(seqKey(keyCheckpoint, a.from), seqKey(keyCheckpoint, seq), func(key, value []byte) error {
+	a.ready = nil
+	err := a.s.gen.scanRange(seqKey(keyCheckpoint, a.from), seqKey(keyCheckpoint, seq), func(key, value []byte) error {
 		at := lastSeq(key)
 		if _, own := a.s.checkpoints[at]; own || a.s.index.at(at) == 0 {
 			return nil
@@ -96,6 +118,10 @@ func (a *readAhead) read(seq uint64) error {
 		a.ready = append(a.ready, c)
 		return err
 	})
+	if err == nil && a.span == longestSpan {
+		a.s.recent.Store(&span{from: a.from, to: seq, list: a.ready})
+	}
+	return err
 }
 
 // sequence visits the sequence numbers of living checkpoints that may fit
@@ -123,6 +149,20 @@ func (s *state) sequence(q Query, visit func(seq uint64) error) error {
 	}
 	if s.gen == nil {
 		return nil
+	}
+	if near := s.recent.Load(); near != nil && near.from < before && before <= near.to+1 {
+		for seq := s.index.prev(before, &kinds); seq >= near.from; seq = s.index.prev(seq, &kinds) {
+			c := near.bySeq(seq)
+			if own, ok := s.checkpoints[seq]; ok {
+				c = own
+			}
+			if c == nil || c.Session == q.Session {
+				if err := visit(seq); err != nil { // which passes over those of others
+					return err
+				}
+			}
+		}
+		before = near.from
 	}
 	prefix := ofSessionKey(q.Session)
 	return s.gen.scanFrom(appendNewest(bytes.Clone(prefix), before-1), prefix, func(key, _ []byte) error {

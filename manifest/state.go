@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -34,6 +35,8 @@ type state struct {
 	rewrote     bool                  // a record replaced others
 	amended     map[uint64]*Operation // that are not the generation's
 	died        int                   // checkpoints of the generation that were deleted
+
+	recent atomic.Pointer[span] // what a long query read last; nil: nothing
 }
 
 type sessionName struct{ agent, id string }

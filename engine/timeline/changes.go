@@ -87,7 +87,7 @@ func (r *Row) Count(ctx context.Context, p *project.Project, now *Present) (n Co
 }
 
 // CountRows counts what rows changed that the log has no counts of, the first of them first, for as long as it may
-// take. Of what cannot be counted nothing becomes known.
+// take (0: as long as it needs). Of what cannot be counted nothing becomes known.
 func CountRows(ctx context.Context, p *project.Project, rows []*Row, now *Present, within time.Duration) error {
 	until := time.Now().Add(within)
 	var release func()
@@ -100,7 +100,7 @@ func CountRows(ctx context.Context, p *project.Project, rows []*Row, now *Presen
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if time.Now().After(until) {
+		if within > 0 && time.Now().After(until) {
 			return nil
 		}
 		if release == nil {

@@ -346,6 +346,9 @@ func (l *listing) print(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := timeline.CountRows(ctx, l.p, l.rows, l.present, 0); err != nil {
+		return err
+	}
 	git := timeline.NewGit(l.p, l.present, nil)
 	for _, r := range l.rows {
 		n, known, err := r.Count(ctx, l.p, l.present)
