@@ -168,8 +168,22 @@ func TestTmuxTasks(t *testing.T) {
 		{"two attempts", func() {
 			newest()
 			x.keys("a")
-			x.shows(`Attempts since \d+ "make Add faster", the oldest first`, `(?m)^ +1 .*make Add faster`, `(?m)^ +\* +2 .*make Add right`)
-			x.keys("q")
+			x.shows(`Attempts since \d+ "make Add faster", the oldest first`, `> \[ \] +1 .*make Add faster`, `\[ \] +\* +2 .*make Add right`)
+			x.keys("Space", "j", "Space")
+			x.shows(`comparing`, `M calc\.go +\+1 -1`, `-func Add.* a - b`, `\+func Add.* b \+ a`)
+			x.keys("Escape")
+			x.shows(`what it did`)
+			x.keys("Escape")
+		}},
+		{"a session to share", func() {
+			newest()
+			x.keys("x")
+			x.shows(`the session as a page, to: session\.html`)
+			x.keys("Enter")
+			x.shows(`wrote session\.html, without what is known to be secret`)
+			if err := os.Remove(filepath.Join(x.dir, "session.html")); err != nil {
+				t.Error(err)
+			}
 		}},
 		{"where a word vanished", func() {
 			x.keys("/")

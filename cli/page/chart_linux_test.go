@@ -28,3 +28,15 @@ func TestPageChartHasAllThatWasStored(t *testing.T) {
 	l.until(`document.querySelectorAll(".row.k-stop").length === 3 && /^up to 3.\d MiB stored/.test(document.querySelector(".most").textContent)`)
 	l.clean()
 }
+
+// What a call changed is in the row of its prompt, too: below the line of the chart it is counted once.
+func TestPageChartCountsAPathOnce(t *testing.T) {
+	l := newTurnsLab(t)
+	l.write("../home/.rewind/config.json", `{"durability": "fast", "antiSpam": {"enabled": false}, "significance": {"enabled": false}}`)
+	l.play(pageTurn{"add a test", "calc_test.go", "package calc\n", "Done."}, pageTurn{"write a README", "README.md", "# calc\n", "Done."})
+	l.serve()
+	l.look()
+	l.until(`document.querySelectorAll(".row.k-tool").length === 2 && document.querySelector(".legend")`)
+	l.until(`document.querySelector(".chart .churn").getAttribute("d").match(/M/g).length === 3`) // the first checkpoint, and two turns
+	l.clean()
+}

@@ -50,9 +50,10 @@ func TestPagePlacesFit(t *testing.T) {
 				Undo   float64
 				Hidden []string
 				Rows   []string
+				At     string
 			}
 			l.ok(l.Eval(headAndRows, &head))
-			if most := map[bool]int{true: 3, false: 1}[size[0] < 600]; head.Lines > most || head.Undo > 50 || len(head.Hidden) > 0 {
+			if most := map[bool]int{true: 2, false: 1}[size[0] < 600]; head.Lines > most || head.Undo > 50 || len(head.Hidden) > 0 {
 				t.Errorf("%s, %d wide: the head has %d lines, the button of the undo ends at %v px, places that are not seen are %q", place.name, size[0], head.Lines, head.Undo, head.Hidden)
 			}
 			if place.name == "timeline" {
@@ -61,6 +62,9 @@ func TestPagePlacesFit(t *testing.T) {
 				if lines != head.Lines {
 					t.Errorf("%d wide: the head has %d lines while the page connects, and then %d", size[0], lines, head.Lines)
 				}
+			}
+			if tab := map[string]string{"file": "files", "whole": "files", "plan": "timeline", "search": ""}; place.name != head.At && tab[place.name] != head.At {
+				t.Errorf("%s: the tab of this place is %q", place.name, head.At)
 			}
 			if len(head.Rows) > 0 {
 				t.Errorf("%s, %d wide: rows are not of two lines, the text alone in the first: %q", place.name, size[0], head.Rows)
@@ -86,11 +90,12 @@ func TestPagePlacesFit(t *testing.T) {
 	l.clean()
 }
 
-// headAndRows is the head: how many lines it has, where the undo's button ends, and the links that are not seen; and the rows of a
+// headAndRows is the head: how many lines it has, where the undo's button ends, and the links that are not seen, of a narrow page, whose
+// links scroll, the one of this place alone; and the rows of a
 // list below 600 px that are not of two lines, the text in the first, or whose text takes its line and is none.
 const headAndRows = `(() => { const head = document.querySelector("header"), list = document.querySelector(".timeline"), right = (e) => e.getBoundingClientRect().right;
 	const two = (r) => { const t = r.querySelector(".text"), n = r.querySelector(".why").getBoundingClientRect(); return r.offsetHeight === 48 && (t.textContent ? t.getBoundingClientRect().bottom <= n.top + 2 && t.offsetWidth > r.offsetWidth / 2 : !t.offsetHeight); };
-	return { lines: Math.round(head.offsetHeight / 38), undo: head.querySelector("button").getBoundingClientRect().bottom, hidden: [...head.querySelectorAll("nav a")].filter((a) => right(a) > innerWidth + 1 || right(a) > right(a.parentElement) + 1).map((a) => a.textContent),
+	return { at: head.querySelector("[aria-current]")?.textContent || "", lines: Math.round(head.offsetHeight / 38), undo: head.querySelector("button").getBoundingClientRect().bottom, hidden: [...head.querySelectorAll("nav a")].filter((a) => innerWidth > 600 || a.hasAttribute("aria-current")).filter((a) => a.getBoundingClientRect().left < 0 || right(a) > innerWidth + 1 || right(a) > right(a.parentElement) + 1).map((a) => a.textContent),
 		rows: list && list.clientWidth < 600 ? [...list.querySelectorAll(".row")].filter((r) => !two(r)).map((r) => r.textContent) : [] }; })()`
 
 // headConnecting is how many lines the head has before the page is connected.

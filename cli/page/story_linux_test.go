@@ -27,6 +27,7 @@ func TestPageFindsWhatBroke(t *testing.T) {
 	l.click(".left button", "Find the turn that broke it…")
 	l.press("Home")
 	l.click(".hunt button", "It is bad here")
+	l.until(`document.querySelector(".hunt .note")?.textContent === "It is bad at this row already: choose another one." && document.querySelectorAll(".hunt button:disabled").length >= 2`)
 	l.press("End")
 	l.click(".hunt button", "It is good here")
 	for tries := 0; tries < 5; tries++ {

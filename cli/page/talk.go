@@ -1,9 +1,11 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/picker"
@@ -74,10 +76,11 @@ func (s *space) talk(ctx context.Context, args web.Args) (any, error) {
 		all, out.Partial = append(all, since...), !whole
 	}
 	calls, prompts := s.rowsOf(all)
+	bare := s.BarePrompts(l.Agent, l.Session)
 	for i, m := range all {
 		v := viewMessage(m, calls, s.P.Root())
 		if m.Prompt {
-			v.Row = prompts[m.PromptID]
+			v.Row = cmp.Or(prompts[m.PromptID], barePrompt(bare, &m))
 		}
 		v.Since = i >= held
 		if c := r.Checkpoint; c != nil {
@@ -97,12 +100,38 @@ func (s *space) talk(ctx context.Context, args web.Args) (any, error) {
 	return out, nil
 }
 
+// promptSlack is how far the time of a prompt in a transcript may lie from that of its checkpoint.
+const promptSlack = 2 * time.Minute
+
+// barePrompt is the row of a prompt without an id, among checkpoints of such prompts: the one with its text, taken at its
+// time. "" where there is none, or where several could be it: a wrong one would restore another state.
+func barePrompt(bare []*project.Listed, m *conversation.Message) (id string) {
+	if m.PromptID != "" || m.Time.IsZero() {
+		return ""
+	}
+	for _, c := range bare {
+		if conversation.PromptTime(&c.Checkpoint).Sub(m.Time).Abs() >= promptSlack || !saysPrompt(m, c.Prompt) {
+			continue
+		}
+		if id != "" {
+			return ""
+		}
+		id = c.ID.String()
+	}
+	return id
+}
+
+// saysPrompt reports whether a message has a prompt's text.
+func saysPrompt(m *conversation.Message, text string) bool {
+	return slices.ContainsFunc(m.Parts, func(p transcript.Part) bool {
+		return p.Kind == transcript.Words && p.Role == transcript.User && transcript.SameText(text, p.Text)
+	})
+}
+
 // promptAt is the newest prompt with a text, for clients whose prompts have no ids; -1 for none.
 func promptAt(all []conversation.Message, text string) int {
 	for i, m := range slices.Backward(all) {
-		if m.Prompt && slices.ContainsFunc(m.Parts, func(p transcript.Part) bool {
-			return p.Kind == transcript.Words && p.Role == transcript.User && transcript.SameText(text, p.Text)
-		}) {
+		if m.Prompt && saysPrompt(&m, text) {
 			return i
 		}
 	}

@@ -25,12 +25,17 @@ func newPicking(c *app.Call, p *project.Project) *picking {
 
 // answer is the picker's screen.Source.
 func (s *picking) answer(ctx context.Context, a screen.Ask) (out screen.Answer) {
-	release, err := s.Take(ctx)
-	if err != nil {
-		return screen.Answer{Err: "called off"}
+	var err error
+	if a.What != screen.AskShare { // another process does that
+		release, err := s.Take(ctx)
+		if err != nil {
+			return screen.Answer{Err: "called off"}
+		}
+		defer release()
 	}
-	defer release()
 	switch a.What {
+	case screen.AskShare:
+		out.Summary, err = s.share(ctx, a.ID, a.Text)
 	case screen.AskRows:
 		out.Rows, err = s.load(ctx, a, firstRows)
 	case screen.AskAll:
@@ -48,7 +53,7 @@ func (s *picking) answer(ctx context.Context, a screen.Ask) (out screen.Answer) 
 	case screen.AskLog:
 		out.Log, err = s.log(ctx)
 	case screen.AskAttempts:
-		out.Log, err = s.attempts(ctx, a.ID)
+		out.Log, out.Tried, err = s.attempts(ctx, a.ID)
 	case screen.AskPage:
 		out.Summary, err = s.openPage(ctx, a.ID)
 	case screen.AskSearch:

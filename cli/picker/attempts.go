@@ -12,37 +12,39 @@ import (
 )
 
 // attempts are the attempts at the prompt that a row belongs to, and how each ended.
-func (s *picking) attempts(ctx context.Context, id string) ([]screen.Line, error) {
+func (s *picking) attempts(ctx context.Context, id string) ([]screen.Line, []screen.Tried, error) {
 	l, err := s.Checkpoint(id)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	f, err := attempts.Of(ctx, s.P, l.Checkpoint)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if f == nil {
-		return []screen.Line{nil, screen.Text(screen.Plain, "  "+rows.Clipped(l)+" belongs to no prompt")}, nil
+		return []screen.Line{nil, screen.Text(screen.Plain, "  "+rows.Clipped(l)+" belongs to no prompt")}, nil, nil
 	}
 	v, err := rows.MeasureAttempts(ctx, s.P, f)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return attemptLines(v, s.C.Out.Now()), nil
+	lines, tried := attemptLines(v, s.C.Out.Now())
+	return lines, tried, nil
 }
 
-func attemptLines(v *rows.Attempts, now time.Time) []screen.Line {
+func attemptLines(v *rows.Attempts, now time.Time) (out []screen.Line, tried []screen.Tried) {
 	f := v.Fork
-	out := []screen.Line{screen.Text(screen.Bold, "  Attempts since "+screen.Ordered(rows.Clipped(&f.Base))+", the oldest first"), nil}
+	out = []screen.Line{screen.Text(screen.Bold, "  Attempts since "+screen.Ordered(rows.Clipped(&f.Base))+", the oldest first"), nil}
 	for i := range v.Tried {
 		a := &v.Tried[i]
-		mark, end := " ", "its end was removed"
+		mark, end, id := " ", "its end was removed", ""
 		switch {
 		case a.Open:
-			mark, end = "*", ""
+			mark, end, id = "*", "", "@"
 		case a.End != nil:
-			end = "ends with " + rows.Clipped(a.End)
+			end, id = "ends with "+rows.Clipped(a.End), a.End.ID.String()
 		}
+		tried = append(tried, screen.Tried{Line: len(out), ID: id})
 		out = append(out,
 			screen.Line{{Text: fmt.Sprintf("  %s %2d ", mark, a.N), Style: screen.Cyan}, {Text: fmt.Sprintf("%4s  ", app.FormatAge(now.Sub(a.Began()))), Style: screen.Dim}, {Text: screen.Ordered(rows.Clipped(&a.Prompt))}})
 		for _, text := range append([]string{triedText(a), end}, a.OthersText()...) {
@@ -58,7 +60,7 @@ func attemptLines(v *rows.Attempts, now time.Time) []screen.Line {
 	if len(f.Attempts) == 1 {
 		at = "  This prompt was tried once."
 	}
-	return append(out, nil, screen.Text(screen.Plain, at), screen.Text(screen.Dim, "  rewind list --attempts "+f.Base.ID.String()[:app.ShortID]+" shows what each changed"))
+	return append(out, nil, screen.Text(screen.Plain, at), screen.Text(screen.Dim, "  rewind list --attempts "+f.Base.ID.String()[:app.ShortID]+" shows what each changed")), tried
 }
 
 // triedText says how often an attempt was asked something, and what it changed.

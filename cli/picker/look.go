@@ -27,6 +27,11 @@ var ErrEnough = errors.New("enough was seen")
 
 // lookAt is what a row is about: its own changes, or what differs between it and another one or now.
 func (s *picking) lookAt(ctx context.Context, a screen.Ask) (*screen.Look, error) {
+	if a.Other != "" { // the end of an attempt may be in no row
+		if err := s.Know(ctx, a.ID, a.Other); err != nil {
+			return nil, err
+		}
+	}
 	r, err := s.Row(a.ID)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package picker
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,13 +42,14 @@ func TestPickIsEscaped(t *testing.T) {
 			shown = append(shown, f.Path)
 		}
 		tried := &attempts.Fork{Base: *l, Attempts: []attempts.Attempt{{N: 1, Prompt: *l, End: l, Open: true}, {N: 2, Prompt: *l}}}
-		for _, d := range attemptLines(&rows.Attempts{Fork: tried, Tried: app.Map(tried.Attempts, func(a attempts.Attempt) rows.Tried { return rows.Tried{Attempt: a} })}, time.Now()) {
+		text, _ := attemptLines(&rows.Attempts{Fork: tried, Tried: app.Map(tried.Attempts, func(a attempts.Attempt) rows.Tried { return rows.Tried{Attempt: a} })}, time.Now())
+		for _, d := range text {
 			line(d)
 		}
 		look := &screen.Look{}
 		showFiles(look, []inspect.FileDiff{{Change: manifest.Change{Path: hostile("path"), New: &manifest.Entry{}}, Patch: "+++ b\n@@ -1 +1 @@\n+" + hostile("content")}})
 		shown = append(shown, look.Files[0].Path)
-		for _, d := range append(look.Diff, talkLines([]conversation.LastMessage{{Person: true, Text: hostile("said")}, {Tool: hostile("tool"), Text: hostile("input")}}, "/p")...) {
+		for _, d := range append(look.Diff, talkLines([]conversation.LastMessage{{Person: true, Text: hostile("said")}, {Text: "# **" + hostile("answer") + "** `" + hostile("code") + "`"}, {Tool: hostile("tool"), Text: hostile("input")}}, "/p")...) {
 			line(d)
 		}
 		for _, text := range shown {
@@ -66,8 +68,12 @@ func TestAttemptLines(t *testing.T) {
 	tried := attempts.Attempt{N: 2, Prompt: prompt, End: end, Prompts: 1, Open: true}
 	first := attempts.Attempt{N: 1, Prompt: prompt, End: end, Prompts: 2}
 	var got []string
-	for _, l := range attemptLines(&rows.Attempts{Fork: &attempts.Fork{Base: prompt, At: 2, Attempts: []attempts.Attempt{first, tried}},
-		Tried: []rows.Tried{{Attempt: first}, {Attempt: tried, Changes: &inspect.Totals{Modified: 1, LinesAdded: 51, LinesDeleted: 1}, Others: 2, Also: 1}}}, prompt.Time) {
+	lines, ends := attemptLines(&rows.Attempts{Fork: &attempts.Fork{Base: prompt, At: 2, Attempts: []attempts.Attempt{first, tried}},
+		Tried: []rows.Tried{{Attempt: first}, {Attempt: tried, Changes: &inspect.Totals{Modified: 1, LinesAdded: 51, LinesDeleted: 1}, Others: 2, Also: 1}}}, prompt.Time)
+	if want := []screen.Tried{{Line: 2, ID: end.ID.String()}, {Line: 5, ID: "@"}}; !slices.Equal(ends, want) {
+		t.Errorf("ends %v, want %v", ends, want)
+	}
+	for _, l := range lines {
 		if text := strings.TrimSpace(l.String()); text != "" {
 			got = append(got, text)
 		}

@@ -189,3 +189,18 @@ func (s *Source) CallRows(calls, prompts map[string]string) {
 		}
 	}
 }
+
+// BarePrompts are the checkpoints of rows that were taken at prompts of a session to which its agent gave no id.
+func (s *Source) BarePrompts(agent, session string) (out []*project.Listed) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, row := range s.rows {
+		if row == nil || row.Checkpoint == nil {
+			continue
+		}
+		if c := row.Checkpoint; c.Kind == manifest.Prompt && c.PromptID == "" && c.Agent == agent && c.Session == session && c.Subagent == "" {
+			out = append(out, c)
+		}
+	}
+	return out
+}

@@ -57,8 +57,20 @@ func talkLines(messages []conversation.LastMessage, root string) (out []screen.L
 		if len(out) > 0 {
 			out = append(out, nil)
 		}
+		code := false // within a block of it
 		for text := range strings.SplitSeq(what.Text, "\n") {
-			out = append(out, screen.Text(style, before+screen.Ordered(screen.Untab(app.EscapeLine(strings.TrimSuffix(text, "\r"))))))
+			text = screen.Ordered(screen.Untab(app.EscapeLine(strings.TrimSuffix(text, "\r"))))
+			switch fence := strings.HasPrefix(strings.TrimLeft(text, " "), "```"); {
+			case what.Person:
+				out = append(out, screen.Text(style, before+text))
+			case fence:
+				code = !code
+				out = append(out, screen.Text(screen.Dim, text))
+			case code:
+				out = append(out, screen.Text(style, text))
+			default:
+				out = append(out, emphasised(text))
+			}
 		}
 	}
 	return out

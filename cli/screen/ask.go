@@ -31,6 +31,7 @@ const (
 	AskFiles                // all files that there ever were
 	AskBlame                // the lines of the file Text at ID, with the row that wrote each
 	AskInfo                 // what is not captured, and what takes the space
+	AskShare                // writes the session of ID as a page to the file Text
 )
 
 // Scope is which rows are shown.
@@ -90,6 +91,7 @@ type Answer struct {
 	Look    *Look
 	Plan    *Plan  // with an Ask of AskDo: what it would be now, since the tree moved; nothing was done
 	Log     []Line // operations, attempts, or what is not captured
+	Tried   []Tried
 
 	Hunks *Hunks
 	Found *Found

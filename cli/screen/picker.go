@@ -48,11 +48,13 @@ type Picker struct {
 	hunks   chosenParts
 	planAt  int // the cursor, or the first line
 	log     []Line
-	found   *Found // nil while it is searched
-	finding What   // what found is: AskSearch, AskFiles or AskBlame
-	query   string // what is searched for, or the raw path of the file whose lines are shown
-	goal    string // id of the row to go to, once its rows are there
-	seek    string // raw path of the file to show of its look
+	tried   []Tried // the attempts in log
+	ends    []int   // the places of those that are chosen
+	found   *Found  // nil while it is searched
+	finding What    // what found is: AskSearch, AskFiles or AskBlame
+	query   string  // what is searched for, or the raw path of the file whose lines are shown
+	goal    string  // id of the row to go to, once its rows are there
+	seek    string  // raw path of the file to show of its look
 
 	message Line  // what the last line says, nil for the keys
 	asks    []Ask // to be taken by Show
@@ -72,6 +74,8 @@ const (
 	working
 	helping
 	logging
+	attempting
+	sharing // the file's name is typed
 	searching
 )
 
@@ -182,12 +186,12 @@ func (m *Picker) take(a Answer) {
 			m.message = Text(Plain, a.Summary)
 			m.reload()
 		}
-	case AskPage:
+	case AskPage, AskShare:
 		if a.Err == "" {
 			m.message = Text(Plain, a.Summary)
 		}
 	case AskLog, AskAttempts, AskInfo:
-		m.log = a.Log
+		m.log, m.tried = a.Log, a.Tried
 	case AskNotes:
 		m.note(a.Notes)
 	case AskHunks:

@@ -59,7 +59,7 @@ func TestGolden(t *testing.T) {
 				name += "-colour"
 			}
 			var b strings.Builder
-			for _, keys := range []string{"", "j", "j tab j", "j tab tab", "/ t e s t", "enter", "f space", "f down l", "f down l down space left", "?", "o", "j a", "j n", "/ t tab down", "F m", "F enter down", "i"} {
+			for _, keys := range []string{"", "j", "j tab j", "j tab tab", "/ t e s t", "enter", "f space", "f down l", "f down l down space left", "?", "o", "j a", "j a down space", "j x", "j n", "/ t tab down", "F m", "F enter down", "i"} {
 				rows, look := story()
 				m := picking(rows, Painter{On: colour}, size[0], size[1])
 				for i, k := range strings.Fields(keys) {
@@ -79,7 +79,7 @@ func TestGolden(t *testing.T) {
 							return Answer{Log: []Line{Text(Bold, "  Operations"), Text(Plain, "  restore to 5")}}
 						}
 						if a.What == AskAttempts {
-							return Answer{Log: []Line{Text(Bold, "  Attempts since "+a.ID), Text(Plain, "  * 1 fix the failing test")}}
+							return Answer{Log: []Line{Text(Bold, "  Attempts since "+a.ID), Text(Plain, "  * 1 fix the failing test"), Text(Dim, "       ends with 2"), Text(Plain, "    2 fix the test")}, Tried: []Tried{{Line: 1, ID: "@"}, {Line: 3, ID: "k2"}}}
 						}
 						if a.What == AskSearch {
 							return Answer{Found: &Found{Lines: []FoundLine{

@@ -18,13 +18,13 @@ func (m *Picker) key(k string) Action {
 		if m.kept && m.mode == filtering {
 			m.field, m.kept = nil, false
 		}
-		if m.mode == filtering || m.mode == naming { // in the other modes letters are actions, and a paste is not typed
+		if m.mode == filtering || m.mode == naming || m.mode == sharing { // in the other modes letters are actions, and a paste is not typed
 			m.typed(text)
 		}
 		return stay
 	}
 	switch m.mode {
-	case filtering, naming:
+	case filtering, naming, sharing:
 		m.fieldKey(k)
 	case planning:
 		m.planKey(k)
@@ -34,6 +34,8 @@ func (m *Picker) key(k string) Action {
 		m.hunkKey(k)
 	case helping, logging:
 		m.pageKey(k)
+	case attempting:
+		m.attemptKey(k)
 	case searching:
 		m.foundKey(k)
 	case working:
@@ -107,7 +109,7 @@ func (m *Picker) browseKey(k string) Action {
 			v = Redo
 		}
 		m.begin(v, Both, "", "", "")
-	case " ", "enter", "b", "c", "t", "f", "v", "p", "n", "a":
+	case " ", "enter", "b", "c", "t", "f", "v", "p", "n", "a", "x":
 		switch {
 		case ok && r.Is == IsNow:
 			m.message = Text(Plain, "that is the state that the files are in")
@@ -138,8 +140,10 @@ func (m *Picker) rowKey(k string, r Row) {
 	case "v":
 		m.begin(Revert, Both, r.ID, "", "")
 	case "a":
-		m.mode, m.planAt, m.log = logging, 0, nil
+		m.mode, m.planAt, m.log, m.tried, m.ends = attempting, 0, nil, nil, nil
 		m.ask(Ask{What: AskAttempts, ID: r.ID})
+	case "x":
+		m.mode, m.target, m.field, m.message = sharing, r.ID, []rune("session.html"), nil
 	case "p":
 		m.ask(Ask{What: AskPin, ID: r.ID})
 	case "n":
@@ -244,8 +248,13 @@ func (m *Picker) fieldKey(k string) {
 	m.kept = false
 	switch k {
 	case "enter":
-		if m.mode == naming {
-			m.ask(Ask{What: AskName, ID: m.target, Text: strings.TrimSpace(string(m.field))})
+		text := strings.TrimSpace(string(m.field))
+		switch {
+		case m.mode == naming:
+			m.ask(Ask{What: AskName, ID: m.target, Text: text})
+		case m.mode == sharing && text != "":
+			m.ask(Ask{What: AskShare, ID: m.target, Text: text})
+			m.message = Text(Dim, "writing the page of the session…")
 		}
 		m.mode = browsing
 	case "esc":

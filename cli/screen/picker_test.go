@@ -290,6 +290,49 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// Of attempts two are chosen, and are compared, the earlier one first; the files as they are come last.
+func TestAttemptsAreCompared(t *testing.T) {
+	open := func() *Picker {
+		m := picking(numbered(9), Painter{}, 80, 24)
+		press(m, "a")
+		answer(m, func(Ask) Answer {
+			return Answer{Log: numberedLines(60), Tried: []Tried{{Line: 2, ID: "@"}, {Line: 20}, {Line: 40, ID: "id8"}, {Line: 50, ID: "elsewhere"}}}
+		})
+		return m
+	}
+	m := open()
+	press(m, "down", " ")
+	if v := m.view(); !strings.Contains(v[23], "was removed") || !strings.Contains(strings.Join(v, "\n"), "> [ ]20") {
+		t.Errorf("one without an end:\n%s", strings.Join(v, "\n"))
+	}
+	press(m, "G", " ")
+	if v := strings.Join(m.view(), "\n"); !strings.Contains(v, "> [x]50") || !strings.Contains(v, "59") {
+		t.Errorf("the last one:\n%s", v)
+	}
+	press(m, "up", " ")
+	if a, _ := m.wanted(); a != (Ask{What: AskLook, ID: "id8", Other: "elsewhere"}) || m.mode != browsing {
+		t.Errorf("two attempts: %+v", a)
+	}
+	m = open()
+	press(m, " ", " ", " ", "G", " ")
+	if a, _ := m.wanted(); a != (Ask{What: AskLook, ID: "elsewhere", Other: "@"}) {
+		t.Errorf("with the files as they are: %+v", a)
+	}
+}
+
+// The session of a row is written as a page to the file that is typed.
+func TestShare(t *testing.T) {
+	m := picking(numbered(9), Painter{}, 80, 24)
+	press(m, "x", "enter")
+	if asked := m.questions(); len(asked) != 1 || asked[0] != (Ask{What: AskShare, ID: "id1", Text: "session.html"}) {
+		t.Errorf("asked %+v", asked)
+	}
+	press(m, "x", "ctrl-u", "enter", "x", "esc")
+	if asked := m.questions(); len(asked) != 0 {
+		t.Errorf("asked without a name: %+v", asked)
+	}
+}
+
 func TestMarksNamesScopes(t *testing.T) {
 	m := picking(numbered(9), Painter{}, 80, 24)
 	press(m, " ", "down", "down", " ")

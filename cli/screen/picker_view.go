@@ -23,6 +23,8 @@ func (m *Picker) view() []string {
 		body = m.page(m.helpLines(w), w, room)
 	case logging:
 		body = m.page(m.logLines(), w, room)
+	case attempting:
+		body = m.attemptsView(w, room)
 	case searching:
 		body = m.foundView(w, room)
 	default:
@@ -95,6 +97,8 @@ func (m *Picker) foot() Line {
 		return m.fieldLine("/", after)
 	case m.mode == naming:
 		return m.fieldLine("name of "+m.numberOf(m.target)+": ", "  enter names it, esc leaves")
+	case m.mode == sharing:
+		return m.fieldLine("the session as a page, to: ", "  enter writes it, esc leaves")
 	case m.mode == working:
 		return Text(Yellow, "working… ctrl-c stops it and changes nothing")
 	case m.mode == planning && m.plan == nil:
@@ -115,7 +119,9 @@ func (m *Picker) foot() Line {
 		return keysLine(m.rule("↑↓", "j k"), "hunk", "space", "choose", "a", "all", "s", "split", "enter", "plan", m.rule("←", "h"), "files")
 	case m.mode == searching:
 		return m.foundFoot()
-	case m.mode == helping, m.mode == logging:
+	case m.mode == attempting && len(m.tried) > 1:
+		return keysLine(m.rule("↑↓", "j k"), "attempt", "space", "choose two to compare", "q", "leave")
+	case m.mode == helping, m.mode == logging, m.mode == attempting:
 		return keysLine("↑↓", "scroll", "q", "leave")
 	case m.w < 60:
 		return keysLine("enter", "plan", "tab", "look", "/", "filter", "?", "keys")
@@ -371,12 +377,16 @@ func statusStyle(status string) Style {
 // wrapped breaks lines at a width; each part keeps its style.
 func wrapped(lines []Line, w int) (out []Line) {
 	for _, l := range lines {
-		if len(l) != 1 || displaywidth.String(l[0].Text) <= w {
+		text := l.String()
+		if displaywidth.String(text) <= w {
 			out = append(out, l)
 			continue
 		}
-		for _, part := range wrap(l[0].Text, w) {
-			out = append(out, Text(l[0].Style, part))
+		at := 0
+		for _, part := range wrap(text, w) {
+			at += strings.Index(text[at:], part) // spaces between parts are gone
+			out = append(out, l.part(at, at+len(part)))
+			at += len(part)
 		}
 	}
 	return out

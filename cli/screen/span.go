@@ -30,6 +30,17 @@ func (l Line) String() string {
 	return b.String()
 }
 
+// part is what the line has between two bytes of its text.
+func (l Line) part(from, to int) (out Line) {
+	for _, s := range l {
+		if begin, end := max(from, 0), min(to, len(s.Text)); begin < end {
+			out = append(out, Span{s.Text[begin:end], s.Style})
+		}
+		from, to = from-len(s.Text), to-len(s.Text)
+	}
+	return out
+}
+
 // fit renders the line in exactly width columns: cut with … where it is longer, filled up with
 // spaces where it is shorter. under is a style that lies under all of it.
 func (p Painter) fit(l Line, width int, under Style) string {

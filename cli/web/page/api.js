@@ -154,16 +154,23 @@ function address(path, args) {
 
 export const post = async (path, v) => body(await request(path, { method: "POST", body: JSON.stringify(v ?? {}) }));
 
-// bytes gives bytes that the server has, as a blob.
-export async function bytes(path, args) {
+// bytes gives bytes that the server has, as a blob. came is told how many are there, whenever there are more.
+export async function bytes(path, args, came = () => {}) {
   const r = await request(address(path, args));
-  return r.ok ? r.blob() : body(r);
+  if (!r.ok) return body(r);
+  const parts = [], read = r.body.getReader();
+  for (let n = 0; ; came(n)) {
+    const { value, done } = await read.read();
+    if (done) return new Blob(parts);
+    parts.push(value);
+    n += value.length;
+  }
 }
 
 // keep lets the person keep bytes as a file. They are shown nowhere.
-export async function keep(path, args, name) {
+export async function keep(path, args, name, came) {
   const a = document.createElement("a");
-  a.href = URL.createObjectURL(await bytes(path, args));
+  a.href = URL.createObjectURL(await bytes(path, args, came));
   a.download = name;
   a.click();
   setTimeout(() => URL.revokeObjectURL(a.href), 60000);

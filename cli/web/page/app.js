@@ -7,7 +7,7 @@ import { Talk } from "./talk.js";
 import { Compare, Film, Hunt, Plan, NameDialog, FilePage, FileList, Operations, Health, Search, Keys, Space, Attempts } from "./later.js";
 import { calm, calmed, useCalm } from "./calm.js";
 import { Copy, Split, restored } from "./parts.js";
-import { Text, Count, count, plain, raw, when } from "./text.js";
+import { Text, Count, count, plain, raw, size, when } from "./text.js";
 
 // Where they are bundled, rest.js finds in this script what both need.
 export * from "./html.js";
@@ -59,6 +59,14 @@ const seen = async () => {
   while (document.hidden) await new Promise((r) => document.addEventListener("visibilitychange", r, { once: true }));
 };
 
+// showTab brings the link of this place into view, where a narrow page scrolls them.
+function showTab() {
+  const link = innerWidth <= 600 && document.querySelector("nav [aria-current]");
+  if (!link) return;
+  const nav = link.parentElement.getBoundingClientRect(), at = link.getBoundingClientRect();
+  link.parentElement.scrollLeft += (at.left + at.right - nav.left - nav.right) / 2;
+}
+
 function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const [place, setPlace] = useState(() => placeOf(location));
   const [data, setData] = useState(() => prepared(`p/${project}/timeline`, { limit: FIRST }) || null);
@@ -92,6 +100,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const [hunt, setHunt] = useState(null); // who looks for what broke it
   const [back, setBack] = useState(""); // what undoes what was said: undo or redo
   const [resume, setResume] = useState(""); // the command that opens the conversation that came with it
+  const [making, setMaking] = useState(null); // bytes of the session's page that is made
   const tell = (text, way, command) => (setSaid(text), setBack(way || ""), setResume(command || ""));
   useEffect(() => tell(""), [place]);
   const search = useRef();
@@ -153,7 +162,12 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
     if (led.current?.startsWith("search ") && !place.page) setFilter(""); // it was what was searched for
     if (led.current !== null && led.current !== here) document.querySelector(place.page ? "main.place" : ".timeline")?.focus({ preventScroll: true });
     led.current = here;
+    showTab();
   }, [place]);
+  useEffect(() => {
+    addEventListener("resize", showTab);
+    return () => removeEventListener("resize", showTab);
+  }, []);
 
   // Rows: the first page at once, then all, and again whenever there are news.
   useEffect(() => {
@@ -314,14 +328,16 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   };
   const attemptsOf = (r) => go({ page: "attempts", a: r.id !== "@" && r.id[0] !== "#" ? r.id : "" });
   const share = async (r) => {
-    tell("The page of the session is made…");
+    if (making !== null) return;
+    tell("");
+    setMaking(0);
     try {
-      await keep(`p/${project}/export`, { session: r.session }, plain(name) + "-" + r.session.slice(0, 8) + ".html");
+      await keep(`p/${project}/export`, { session: r.session }, plain(name) + "-" + r.session.slice(0, 8) + ".html", setMaking);
       tell("The session is in your downloads as one page, without what is known to be secret. Look at it before you share it.");
     } catch (e) {
       setError(e);
-      tell("");
     }
+    setMaking(null);
   };
   const compare = () => go({ page: "compare", a: marked || (isCheckpoint ? row.id : ""), b: marked && row && marked !== row.id ? row.id : "@" });
   const step = (by, prompts) => {
@@ -385,13 +401,14 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
       <form role="search" onSubmit=${(e) => (e.preventDefault(), filter && (search.current.blur(), go({ page: "search", query: filter })))}>
         <input type="search" ref=${search} placeholder="filter ( / ), Enter searches the content" aria-label="Filter the timeline; Enter searches the content of all checkpoints" value=${filter} onInput=${(e) => setFilter(e.target.value)} />
       </form>
-      <nav aria-label="Places">${[["", "timeline"], ["files", "files"], ["compare", "compare"], ["attempts", "attempts"], ["film", "film"], ["operations", "operations"], ["space", "space"], ["health", "health"], ["keys", "keys"]].filter(([p]) => !shared || !/operations|health|compare|space|attempts/.test(p)).map(([p, label]) => html`<a href=${address(project, { page: p })} aria-current=${place.page === p ? "page" : undefined} onClick=${(e) => e.ctrlKey || e.metaKey || e.shiftKey || (e.preventDefault(), p === "compare" ? compare() : go({ page: p }))}>${label}</a>`)}</nav>
+      <nav aria-label="Places">${[["", "timeline"], ["files", "files"], ["compare", "compare"], ["attempts", "attempts"], ["film", "film"], ["operations", "operations"], ["space", "space"], ["health", "health"], ["keys", "keys"]].filter(([p]) => !shared || !/operations|health|compare|space|attempts/.test(p)).map(([p, label]) => html`<a href=${address(project, { page: p })} aria-current=${place.page === p ? "page" : place.page === "file" && p === "files" ? "true" : undefined} onClick=${(e) => e.ctrlKey || e.metaKey || e.shiftKey || (e.preventDefault(), p === "compare" ? compare() : go({ page: p }))}>${label}</a>`)}</nav>
       ${shared ? html`<span class="exported">exported from <${Text} of=${exported.project} /> at <time datetime=${exported.time}>${when(exported.time)}</time></span>` : html`<span class=${"live" + (live ? " on" : lost ? "" : " connects")} role="status">${!live ? (lost ? "not connected" : "connecting…") : looked && Date.now() - looked > OLD ? "live, files as of " + new Date(looked).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : "live"}</span>`}
       ${readOnly ? !shared && html`<span class="note" title="rewind ui without --read-only can change something">read-only</span>` : html`<button onClick=${() => setAction({ verb: "undo" })}>Undo…</button>`}
     </header>
     ${shared && html`<aside class="note about" aria-label="About this file"><${Text} of=${exported.notes.join(" ")} /></aside>`}
     ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
     ${said && html`<p class="done" role="status"><${Text} of=${said} />${resume && html` <code><${Text} of=${resume} /></code> <${Copy} text=${resume}>Copy the command<//>`} ${back && html`<button onClick=${() => (tell(""), setAction({ verb: back }))}>${back === "redo" ? "Redo…" : "Undo…"}</button>`} <button class="link" onClick=${() => tell("")}>dismiss</button></p>`}
+    ${making !== null && html`<p class="done" role="status">The page of the session is made… <progress aria-label="Export" /> <span aria-hidden="true">${making > 0 && size(making)}</span></p>`}
     ${page ? html`<main class=${"place at-" + place.page} tabindex="-1">${page()}</main>` : html`
       ${chart}
       <main class="three" style=${restored()}>
@@ -408,14 +425,14 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
         </section>
         <${Split} name="left" label="Width of the timeline" />
         ${row && html`<${Moment} project=${project} row=${row} other=${other} goTo=${goTo} onHistory=${(path) => go({ page: "file", path })}
-          noteLine=${noteLine} share=${share} attemptsOf=${attemptsOf} readOnly=${readOnly} setAction=${setAction} setNaming=${setNaming} pin=${pin} setAgainst=${setAgainst} against=${against} news=${data.news} known=${known} opened=${opened.current.done} hit=${hit} />`}
+          noteLine=${noteLine} share=${share} making=${making !== null} attemptsOf=${attemptsOf} readOnly=${readOnly} setAction=${setAction} setNaming=${setNaming} pin=${pin} setAgainst=${setAgainst} against=${against} news=${data.news} known=${known} opened=${opened.current.done} hit=${hit} />`}
       </main>`}
     ${action && html`<${Plan} key=${JSON.stringify(action)} project=${project} action=${action} change=${setAction} close=${() => setAction((now) => (now === action ? null : now))} left=${(e) => tell(e.message + (e.hint ? ": " + e.hint : "") + ".")} done=${({ said, back, safety, resume }) => (setAction((now) => (now === action ? null : now)), tell(said, back, resume), hunt && action.verb === "restore" && setHunt({ ...hunt, home: action.id === hunt.home ? "" : hunt.home || safety }))} />`}
     ${naming && html`<${NameDialog} project=${project} row=${naming} close=${() => setNaming(null)} done=${(text) => (setNaming(null), tell(text + "."))} />`}`;
 }
 
 // Moment is one row: what was said, and the files.
-function Moment({ project, row, other, goTo, onHistory, noteLine, share, attemptsOf, readOnly, setAction, setNaming, pin, setAgainst, against, news, known, opened, hit }) {
+function Moment({ project, row, other, goTo, onHistory, noteLine, share, making, attemptsOf, readOnly, setAction, setNaming, pin, setAgainst, against, news, known, opened, hit }) {
   const key = row.id + " " + other;
   const [got, setGot] = useState(() => {
     const look = !other && prepared(`p/${project}/look`, { id: row.id });
@@ -478,7 +495,7 @@ function Moment({ project, row, other, goTo, onHistory, noteLine, share, attempt
           ${!shared && html`<${Copy} text=${() => location.origin + address(project, { page: "", row: row.id, ...spot })} title="The address of this row, and of the line whose number was clicked, as long as rewind ui runs">Copy link<//><${Copy} text=${command} title=${"The same at a terminal: " + command}>Copy command<//>`}
           ${!shared && row.session && html`<${Copy} text=${() => resumes(project, row.session)} title="The command that opens this session's conversation in its agent">Copy resume<//>`}
           ${!shared && row.prompt && html`<button class="quiet" title="What came of this prompt each time it was tried (a)" onClick=${() => attemptsOf(row)}>Attempts</button>`}
-          ${!shared && row.session && html`<button class="quiet" title="The session as one page to share, without your secrets" onClick=${() => share(row)}>Export session</button>`}
+          ${!shared && row.session && html`<button class="quiet" title="The session as one page to share, without your secrets" aria-disabled=${making} onClick=${() => share(row)}>${making ? "Exporting…" : "Export session"}</button>`}
           ${!readOnly && html`<button class="quiet" onClick=${() => setNaming(row)}>${row.name ? "Rename…" : "Name…"}</button><button class="quiet" onClick=${pin} title="gc never removes what is pinned">${row.pinned ? "Unpin" : "Pin"}</button>`}
           ${!shared && html`<button class="quiet" aria-pressed=${against === "@"} onClick=${() => setAgainst(against === "@" ? "" : "@")}>Compare with now</button>`}
         </div>`}</div>

@@ -32,6 +32,7 @@ export function Hunt({ rows, row, hunt, set, goTo, setAction }) {
   };
   const known = row && (row.id === hunt.good || row.id === hunt.bad);
   const testable = row && row.id[0] !== "#";
+  const off = !row ? "Choose a row first." : !testable ? "A restore or an undo is no state to test: choose another row." : known ? `It is ${row.id === hunt.good ? "good" : "bad"} at this row already: choose another one.` : "";
   const name = (r) => html`<b><${Text} of=${title(r)} most=${100} /></b>`;
   const restore = html`<button disabled=${!testable || row.id === "@"} onClick=${() => setAction({ verb: "restore", id: row.id, half: "code" })}>Restore its files…</button>`;
   const found = left && !left.length && rows[good];
@@ -40,9 +41,10 @@ export function Hunt({ rows, row, hunt, set, goTo, setAction }) {
     <p role="status">${turned ? html`It was good at ${name(rows[good])}, which is not older than where it is bad: mark another row.` : found ? html`It broke in ${name(found)}: the files beside are what it changed.` : left
       ? html`${left.length === 1 ? "One row is" : left.length + " rows are"} between: restore the files of the chosen one, test, and say what you found.` : html`Choose a row where it was still good${good >= 0 ? html` (${name(rows[good])})` : ""}, and one where it is bad${bad >= 0 ? html` (${name(rows[bad])})` : ", as now"}. A row stands for what was before it.`}</p>
     ${found && hunt.home && html`<p class="note">The files are those of your last try: go back to where you began first, and only that turn goes.</p>`}
+    ${!found && off && html`<p class="note">${off}</p>`}
     <div class="buttons">${found && hunt.home && back}
       ${found ? html`<button class=${hunt.home ? "" : "go"} onClick=${() => (goTo(found.id), setAction({ verb: "revert", id: found.id }))}>Revert this turn…</button>`
-      : html`${restore}<button disabled=${!testable || known} onClick=${() => mark("good")}>It is good here</button><button disabled=${!testable || known} onClick=${() => mark("bad")}>It is bad here</button>`}
+      : html`${restore}<button disabled=${!!off} title=${off} onClick=${() => mark("good")}>It is good here</button><button disabled=${!!off} title=${off} onClick=${() => mark("bad")}>It is bad here</button>`}
       ${!found && hunt.home && back}
       <button class="link" onClick=${() => set(null)}>Stop the search</button></div>
   </section>`;

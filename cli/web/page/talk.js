@@ -3,9 +3,9 @@ import { html, useState, useEffect, useLayoutEffect, useRef } from "./html.js";
 import { prepared, get } from "./api.js";
 import { flash, lead } from "./diff.js";
 import { Text, age, plain } from "./text.js";
+import { Words } from "./words.js";
 
 const TRIES = 5; // earlier pages that are read in search of a call
-const MARKED = 400; // marks of code in a message, above which it is shown without
 const SAID = 40; // and of a message, of which it is known how far back it stands
 
 // Talk is what was said up to the end of a row. call is one to be shown: { call, n }, n another for each time.
@@ -85,19 +85,12 @@ export function Talk({ project, id, stamp, call, said, diffOf, rowOf, goTo, plan
   </div>`;
 }
 
-// Words is a message: what stands between marks of code is shown as code, and all of it as text.
-function Words({ of }) {
-  const parts = of.split(/^```[^\n]*\n?/m), code = (text) => text.split(/`([^`\n]+)`/);
-  if (parts.length > MARKED || of.split("`").length > MARKED) return html`<p><${Text} of=${of} /></p>`;
-  return parts.map((part, i) => (i % 2 ? html`<pre><${Text} of=${part.replace(/\n$/, "")} /></pre>` : part.trim() && html`<p>${code(part.trim()).map((text, k) => (k % 2 ? html`<code><${Text} of=${text} /></code>` : html`<${Text} of=${text} />`))}</p>`));
-}
-
 // Answer is what a call gave; a message of its own where the call is not among those that are shown.
 const Answer = ({ p }) => html`<details class=${"answer" + (p.failed ? " failed" : "")}><summary>${p.failed ? "failed" : p.kind} <${Text} of=${p.text.split("\n")[0]} most=${120} /></summary><pre><${Text} of=${p.text} /></pre></details>`;
 
 function Part({ p, answer, prompt, time, diffOf, rowOf, goTo }) {
   if (p.kind === "words")
-    return html`<div class=${p.person ? "words person" : "words"}>${prompt && html`<span class="who" title=${time}>you, ${age(time)} ago</span>`}<${Words} of=${p.text} /></div>`;
+    return html`<div class=${p.person ? "words person" : "words"}>${prompt && html`<span class="who" title=${time}>you, ${age(time)} ago</span>`}<${Words} of=${p.text} person=${p.person} /></div>`;
   if (p.kind === "thought") return html`<details class="thought"><summary>thought</summary><p><${Text} of=${p.text} /></p></details>`;
   if (p.kind === "call") {
     const show = p.call && diffOf && diffOf(p.call);

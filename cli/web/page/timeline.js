@@ -462,10 +462,12 @@ export function bars(rows, N) {
   if (known.length < 2) return null;
   const axis = timeAxis(known.map((r) => r.ms));
   const stored = new Array(N).fill(0), churn = new Array(N).fill(0);
-  for (const r of known) {
-    const i = Math.min(N - 1, Math.floor((axis.at(r.ms) / axis.length) * N));
+  const turns = new Map(); // of sessions: whether the row of the running turn has the paths of its calls
+  for (let at = known.length - 1; at >= 0; at--) {
+    const r = known[at], i = Math.min(N - 1, Math.floor((axis.at(r.ms) / axis.length) * N));
     stored[i] += r.stored || 0;
-    if (r.changes) churn[i] += r.changes.added + r.changes.modified + r.changes.deleted;
+    if (r.kind === "prompt") turns.set(r.session, !!r.changes);
+    if (r.changes && !(r.kind === "tool" && turns.get(r.session))) churn[i] += r.changes.added + r.changes.modified + r.changes.deleted;
   }
   const scale = (list) => {
     const most = Math.log1p(Math.max(...list));
