@@ -147,7 +147,7 @@ func TestTmuxPicker(t *testing.T) {
 	x.keys("g", "j", "Space", "j", "j", "Space") // 1 and 3
 	x.shows(`comparing 1 with 3`, `from 3 .* to 1 `, `M note.txt`, `M src/main.go`)
 	x.keys("Escape", "?") // both at once: a terminal sends the same for alt and ?
-	x.shows(`two marks are compared`)
+	x.shows(`two marks, of rows or attempts, are compared`)
 	x.keys("q")
 	x.shows(`what came before it`)
 	x.keys("g", "j", "n", "v1")
@@ -184,7 +184,7 @@ func TestTmuxPicker(t *testing.T) {
 	x.keys("o")
 	x.shows(`redo +of the undo of the restore to 1`, `undo +of the restore to 1`, `restore +to `)
 	x.keys("q", "?")
-	x.shows(`two marks are compared`)
+	x.shows(`two marks, of rows or attempts, are compared`)
 	x.keys("q", "G")
 	x.shows(`> .*first checkpoint`)
 	x.keys("f")
