@@ -196,8 +196,9 @@ func (l *pageLab) tasks(name, kept string) {
 		{"share without secrets", func() {
 			prompt("import")
 			l.until(`document.querySelector(".talk").textContent.includes("` + taskSecret + `")`)
+			l.ok(l.Eval(`window.making = false; new MutationObserver(() => (window.making ||= !!document.querySelector(".done progress"))).observe(document.body, { childList: true, subtree: true })`, nil))
 			l.click(".right button", "Export session")
-			l.until(`document.querySelector(".done")?.textContent.includes("in your downloads")`)
+			l.until(`window.making && !document.querySelector(".done progress") && document.querySelector(".done")?.textContent.includes("in your downloads")`)
 			if page := unpacked(l.t, download("proj-*.html", "</html>\n")); strings.Contains(page, taskSecret) || !strings.Contains(page, "Done with "+redactedMark) {
 				l.t.Error("the page that is shared has the secret")
 			}
