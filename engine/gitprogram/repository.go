@@ -24,6 +24,7 @@ var harmless = [...]string{
 	"core.hooksPath=" + os.DevNull, "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false", "core.pager=cat", "core.editor=false",
 	"core.sshCommand=false", "core.gitProxy=false", "core.askPass=false", "credential.helper=", "core.alternateRefsCommand=false", "gpg.program=false",
 	"log.showSignature=false", "core.attributesFile=" + os.DevNull,
+	"core.warnAmbiguousRefs=false", // else git looks for references of the names that all ids would be, twelve looks at files for each
 }
 
 // Output runs git with input at its standard input, and gives what it prints. Errors: *MissingError, *FailedError.

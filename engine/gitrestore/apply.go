@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -103,7 +102,7 @@ func (p *Plan) applyRefs(ctx context.Context, w *work, list []refChange, r *Resu
 			case c.new == "":
 				fmt.Fprintf(&input, "delete %s\x00%s\x00", c.name, c.old)
 			case c.old == "":
-				fmt.Fprintf(&input, "update %s\x00%s\x00%s\x00", c.name, c.new, zero(c.new))
+				fmt.Fprintf(&input, "create %s\x00%s\x00", c.name, c.new)
 			default:
 				fmt.Fprintf(&input, "update %s\x00%s\x00%s\x00", c.name, c.new, c.old)
 			}
@@ -120,8 +119,9 @@ func (p *Plan) applyRefs(ctx context.Context, w *work, list []refChange, r *Resu
 	}
 	r.Refs += len(list)
 	w.written = append(w.written, filepath.Join(p.target.CommonDir, "packed-refs"))
+	repo := p.repo()
 	for _, c := range list {
-		w.written = append(w.written, refFile(p.repo(), c.name), logFile(p.repo(), c.name))
+		w.written = append(w.written, refFile(repo, c.name), logFile(repo, c.name))
 	}
 	return nil
 }
@@ -203,46 +203,31 @@ func (p *Plan) applyStash(w *work) error {
 }
 
 // applyNewLogs moves the saved reflogs of references that come back to where git adds its line to them: so each takes one new file, and
-// not three, which is most of the time where a file system makes files slowly. What cannot be moved is written by applyLogs.
+// not three, which is most of the time where a file system makes files slowly. No lock is needed, since what is there is not replaced. What
+// cannot be moved is left to applyLogs.
 func (p *Plan) applyNewLogs(ctx context.Context, w *work, r *Result) error {
 	come := map[string]bool{}
 	for _, c := range p.first {
 		come[c.name] = c.old == ""
 	}
-	var logs []logPlan
-	var files []string
+	repo, plain := p.repo(), plainDirs{}
+	left := make([]logPlan, 0, len(p.logs))
 	for _, l := range p.logs {
-		file := logFile(p.repo(), l.name)
-		if _, err := os.Lstat(file); come[l.name] && missing(err) && l.movable(filepath.Dir(file)) {
-			logs, files = append(logs, l), append(files, refFile(p.repo(), l.name))
-		}
-	}
-	if len(logs) == 0 {
-		return nil
-	}
-	locks, err := w.locks(files)
-	if err != nil {
-		return err
-	}
-	for i, l := range logs {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := locks[i].take(); err != nil {
-			return err
+		file := logFile(repo, l.name)
+		if !come[l.name] || !l.isSaved() || !plain.is(filepath.Dir(file)) || move(l.saved, file) != nil {
+			left = append(left, l)
+			continue
 		}
-		file := logFile(p.repo(), l.name)
-		if _, err := os.Lstat(file); missing(err) && rename(l.saved, file) == nil {
-			r.Logs++
-			w.written = append(w.written, file)
-			if err := p.stepped("reflog of a new reference"); err != nil {
-				return err
-			}
-		}
-		if err := locks[i].free(); err != nil {
+		r.Logs++
+		w.written = append(w.written, file)
+		if err := p.stepped("reflog of a new reference"); err != nil {
 			return err
 		}
 	}
+	p.logs = left
 	return nil
 }
 
@@ -251,15 +236,15 @@ func (p *Plan) applyLogs(ctx context.Context, w *work, r *Result) error {
 	if len(p.logs) == 0 {
 		return nil
 	}
+	repo := p.repo()
 	var files []string
 	for _, l := range p.logs {
-		files = append(files, refFile(p.repo(), l.name))
+		files = append(files, refFile(repo, l.name))
 	}
 	locks, err := w.locks(files)
 	if err != nil {
 		return err
 	}
-	repo := p.repo()
 	for i, l := range p.logs {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -30,8 +30,9 @@ func (p *Plan) change(ctx context.Context, w *work, names []string, input []byte
 			text.WriteString(filepath.Join(dir, name) + "\x00")
 		}
 	}
+	repo := p.repo()
 	for _, name := range names {
-		text.WriteString(refFile(p.repo(), name) + ".lock\x00")
+		text.WriteString(refFile(repo, name) + ".lock\x00")
 	}
 	place := filepath.Join(w.dir, gitName)
 	if err := os.WriteFile(place, []byte(text.String()), 0o600); err != nil {

@@ -2,6 +2,7 @@ package gitrestore
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -35,11 +36,16 @@ func (p *Plan) reached(ctx context.Context, tips, have []string, objects bool) (
 		return reached, nil
 	}
 	var input strings.Builder
-	for _, id := range tips {
-		input.WriteString(id + "\n")
-	}
-	for _, id := range have {
-		input.WriteString("^" + id + "\n")
+	written := map[string]bool{} // git reads the object of each line, and thousands of references can name one
+	for i, id := range slices.Concat(tips, have) {
+		line := id + "\n"
+		if i >= len(tips) {
+			line = "^" + line
+		}
+		if !written[line] {
+			written[line] = true
+			input.WriteString(line)
+		}
 	}
 	args := []string{"rev-list", "--stdin", "--ignore-missing"}
 	if objects {

@@ -223,6 +223,22 @@ func rename(from, to string) error {
 	return err
 }
 
+// move gives a file another name in the same file system, if nothing has it. It also makes the directories above.
+func move(from, to string) error {
+	err := os.Link(from, to)
+	if missing(err) {
+		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+			return err
+		}
+		err = os.Link(from, to)
+	}
+	if err != nil {
+		return err
+	}
+	_ = os.Remove(from) // a second name of a temporary file goes with its directory
+	return nil
+}
+
 // removeEmpty removes a directory that has nothing but such directories.
 func removeEmpty(dir string) {
 	names, _ := os.ReadDir(dir)

@@ -28,10 +28,10 @@ func (e logEntry) message() string {
 // readLog reads a reflog, none where it is missing. What is no line of a reflog is left out.
 func readLog(file string) (list []logEntry, err error) {
 	data, err := vfs.ReadRegular(file, 0)
-	if info, lerr := os.Stat(file); missing(err) || lerr == nil && info.IsDir() {
-		return nil, nil // a directory: of references below that name
-	}
 	if err != nil {
+		if info, serr := os.Stat(file); missing(err) || serr == nil && info.IsDir() {
+			return nil, nil // a directory: of references below that name
+		}
 		return nil, err
 	}
 	for _, e := range gitrepo.ParseLog(data) {

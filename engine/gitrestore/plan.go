@@ -193,7 +193,7 @@ func MakePlan(ctx context.Context, s Source, t Target, mode Mode, label string) 
 	pl := &planner{Plan: p, ctx: ctx, renamed: map[string]string{}, left: leftLocks(t.CommonDir)}
 	err = pl.plan(saved)
 	if err == nil && len(p.Refusals) == 0 { // packed references that it cannot read stop it only when it changes one
-		_, err = p.git(ctx, false, nil, "for-each-ref", "--count=1")
+		_, err = p.git(ctx, false, nil, "for-each-ref", "--count=1", "--format=%(refname)") // with its own format it reads the object of each
 	}
 	if failed := (*gitprogram.FailedError)(nil); errors.As(err, &failed) {
 		p.refuse("Git cannot read %s: %s. Move %s away and run rewind undo --git-only: it is built anew.", p.unreadable(failed.Text), strings.TrimSuffix(failed.Text, "."), t.CommonDir)

@@ -19,18 +19,28 @@ type logPlan struct {
 	saved string // the file that has these lines and nothing else, "" for none
 }
 
-// movable reports whether the saved file can take its place in a directory as it is.
-func (l *logPlan) movable(dir string) bool {
+// isSaved reports whether the saved file has the lines and nothing else.
+func (l *logPlan) isSaved() bool {
 	info, err := os.Lstat(l.saved)
-	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(logText(l.lines))) {
-		return false
-	}
-	for {
-		if above, err := os.Stat(dir); !missing(err) {
-			return err == nil && above.Mode()&os.ModeSetgid == 0 // else a new file belongs to the group of its directory
+	return err == nil && info.Mode().IsRegular() && info.Size() == int64(len(logText(l.lines)))
+}
+
+// plainDirs are directories, by path, in which a file from elsewhere is as if it had been made there: in others, a new one gets the group
+// of the directory. Of one that is not there, the directory above it decides.
+type plainDirs map[string]bool
+
+func (d plainDirs) is(dir string) bool {
+	plain, known := d[dir]
+	if !known {
+		above, err := os.Stat(dir)
+		if missing(err) && filepath.Dir(dir) != dir {
+			plain = d.is(filepath.Dir(dir))
+		} else {
+			plain = err == nil && above.Mode()&os.ModeSetgid == 0
 		}
-		dir = filepath.Dir(dir)
+		d[dir] = plain
 	}
+	return plain
 }
 
 // compareLogs gives the reflogs that lack something now. That of the stash is no history: planStash looks at it.

@@ -263,22 +263,57 @@ func (s *State) WriteIndexes(dir string) (map[string]string, error) {
 }
 
 func (s *State) write(dir string, wanted func(path string) bool) error {
-	root, err := os.OpenRoot(dir) // what the state says leads nowhere else
+	top, err := os.OpenRoot(dir) // what the state says leads nowhere else
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	w := writer{top: top, at: top}
+	defer w.close()
 	return manifest.Walk(s.objects.Load, s.files, func(path string, e manifest.Entry) error {
-		switch {
-		case strings.HasSuffix(path, ".lock"), e.Kind != manifest.Subdir && !wanted(path):
+		if strings.HasSuffix(path, ".lock") || e.Kind != manifest.Subdir && !wanted(path) {
 			return nil
-		case e.Kind == manifest.Subdir:
-			return root.Mkdir(path, fs.FileMode(e.Mode)|0o700)
-		case e.Kind == manifest.Symlink:
-			return root.Symlink(e.Target, path)
 		}
-		return s.writeFile(root, path, e)
+		root, name, err := w.parent(path)
+		switch {
+		case err != nil:
+			return err
+		case e.Kind == manifest.Subdir:
+			return root.Mkdir(name, fs.FileMode(e.Mode)|0o700)
+		case e.Kind == manifest.Symlink:
+			return root.Symlink(e.Target, name)
+		}
+		return s.writeFile(root, name, e)
 	})
+}
+
+// writer keeps the directory open that was written to last: there can be thousands of files in one.
+type writer struct {
+	top, at *os.Root
+	dir     string // which at is, below top
+}
+
+// parent gives the directory that a path is in, and its name there.
+func (w *writer) parent(path string) (dir *os.Root, name string, err error) {
+	above, name := filepath.Split(path)
+	if above = strings.TrimSuffix(above, "/"); above == w.dir {
+		return w.at, name, nil
+	}
+	at := w.top
+	if above != "" {
+		if at, err = w.top.OpenRoot(above); err != nil {
+			return nil, "", err
+		}
+	}
+	if w.at != w.top {
+		err = w.at.Close()
+	}
+	w.at, w.dir = at, above
+	return at, name, err
+}
+
+func (w *writer) close() {
+	w.at.Close() // nothing is written through a directory
+	w.top.Close()
 }
 
 func (s *State) writeFile(root *os.Root, path string, e manifest.Entry) (err error) {
