@@ -29,6 +29,18 @@ func (c Change) Precious() bool {
 // directory and is none now, or the other way round, is one change, followed by all that
 // was, or is, below. A zero ID is the empty tree. The entries are the visitor's to keep.
 func Diff(load func(oid.ID) (Dir, error), a, b oid.ID, visit func(Change) error) error {
+	w := walker{visit: visit}
+	w.load = func(a, b oid.ID) (olds, news Dir, err error) {
+		if olds, err = w.dir(load, a); err == nil {
+			news, err = w.dir(load, b)
+		}
+		return olds, news, err
+	}
+	return w.diff(a, b, 0)
+}
+
+// DiffPairs is Diff for who can load two directories without what is the same in both.
+func DiffPairs(load func(a, b oid.ID) (olds, news Dir, err error), a, b oid.ID, visit func(Change) error) error {
 	w := walker{load: load, visit: visit}
 	return w.diff(a, b, 0)
 }
@@ -36,9 +48,7 @@ func Diff(load func(oid.ID) (Dir, error), a, b oid.ID, visit func(Change) error)
 // Walk visits every entry of a tree in path order. A visit of a directory that
 // returns fs.SkipDir keeps what is below from being visited.
 func Walk(load func(oid.ID) (Dir, error), root oid.ID, visit func(path string, e Entry) error) error {
-	w := walker{load: load}
-	w.visit = func(c Change) error { return visit(c.Path, *c.New) }
-	return w.diff(oid.ID{}, root, 0)
+	return Diff(load, oid.ID{}, root, func(c Change) error { return visit(c.Path, *c.New) })
 }
 
 // Find looks one path up in a tree. ok is false where it is absent.
@@ -103,16 +113,16 @@ func differs(old, new *Entry) bool {
 
 // walker goes through two trees side by side; either may be empty.
 type walker struct {
-	load  func(oid.ID) (Dir, error)
+	load  func(a, b oid.ID) (olds, news Dir, err error)
 	visit func(Change) error
 	path  []byte // of the directory being walked
 }
 
-func (w *walker) dir(id oid.ID) (Dir, error) {
+func (w *walker) dir(load func(oid.ID) (Dir, error), id oid.ID) (Dir, error) {
 	if id.IsZero() {
 		return Dir{}, nil
 	}
-	d, err := w.load(id)
+	d, err := load(id)
 	if err != nil {
 		return Dir{}, &TreeError{Path: string(w.path), ID: id, Err: err}
 	}
@@ -126,11 +136,7 @@ func (w *walker) diff(a, b oid.ID, depth int) error {
 	if depth > MaxDepth {
 		return &DepthError{Path: string(w.path)}
 	}
-	olds, err := w.dir(a)
-	if err != nil {
-		return err
-	}
-	news, err := w.dir(b)
+	olds, news, err := w.load(a, b)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ type side struct {
 // compare finds the files that differ, and the worktrees that came and went.
 func (c *comparison) compare() error {
 	c.changed, c.moved, c.explained = map[string]manifest.Change{}, map[string]bool{}, map[string]bool{}
-	return manifest.Diff(c.r.objects.Load, c.a.Files(), c.b.Files(), func(ch manifest.Change) error {
+	return gitstate.Diff(c.r.objects, c.a.Files(), c.b.Files(), func(ch manifest.Change) error {
 		e := ch.New
 		if e == nil {
 			e = ch.Old

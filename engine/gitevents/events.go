@@ -80,7 +80,7 @@ type logText struct {
 
 // NewReader reads states from objects, of the project in root.
 func NewReader(objects gitstate.Objects, root string) *Reader {
-	return &Reader{objects: objects, root: root}
+	return &Reader{objects: gitstate.Whole(objects), root: root}
 }
 
 // Between is what git did from a to b, in the repository around the project and in those below it, the oldest first; none where

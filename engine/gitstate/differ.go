@@ -26,7 +26,7 @@ func Differ(objects Objects, a, b oid.ID) bool {
 		return false
 	}
 	was, is := map[string]refFiles{}, map[string]refFiles{} // by what comes before the repository's own paths
-	err := manifest.Diff(objects.Load, a, b, func(c manifest.Change) error {
+	err := Diff(objects, a, b, func(c manifest.Change) error {
 		repo, path := "", c.Path
 		if rest, ok := strings.CutPrefix(path, belowName+"/"); ok {
 			repo, path, _ = strings.Cut(rest, "/")

@@ -131,7 +131,7 @@ func (s *State) Name(root string) string {
 }
 
 func load(objects Objects, dir manifest.Dir, root string) (s *State, err error) {
-	s = &State{objects: objects}
+	s = &State{objects: Whole(objects)}
 	for _, e := range dir.Entries {
 		switch {
 		case e.Name == filesName && e.Kind == manifest.Subdir:
@@ -225,7 +225,7 @@ func (s *State) WriteFiles(dir string, present *State) error {
 		return s.write(dir, func(string) bool { return true })
 	}
 	differ := map[string]bool{}
-	err := manifest.Diff(s.objects.Load, present.files, s.files, func(c manifest.Change) error {
+	err := Diff(s.objects, present.files, s.files, func(c manifest.Change) error {
 		differ[c.Path] = true
 		return nil
 	})

@@ -83,6 +83,9 @@ func (c *captured) scanFiles(ctx context.Context, last signature, changed, skip 
 		default:
 			paths = append(paths, refs.logs(last, c.repo.CommonDir)...)
 			o.Hints = &scan.Hints{Paths: paths}
+			if added, err := c.addLogs(p, slices.Clone(paths), placed{Tx: c.o.Tx, dir: c.below(name)}); err == nil {
+				p, paths = added, nil
+			}
 		}
 		if all || len(paths) > 0 {
 			sink := placed{Tx: c.o.Tx, dir: c.below(name)}

@@ -85,7 +85,7 @@ func (c *captured) take(sink *commit.Tx) error {
 		s.paths[index.path] = unknown
 	}
 	load := func(id oid.ID) (manifest.Dir, error) {
-		dir, err := sink.Load(id)
+		dir, err := join(sink.Load, id)
 		if id == s.Files || id == last.Files { // without the parts, whose directories are known
 			dir.Entries = slices.DeleteFunc(slices.Clone(dir.Entries), func(e manifest.Entry) bool {
 				return e.Kind == manifest.Subdir && slices.Contains(parts, e.Name)
