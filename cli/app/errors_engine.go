@@ -14,7 +14,6 @@ import (
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/port"
-	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/save"
@@ -36,7 +35,8 @@ func explainEngine(err error, f *Failure) {
 		explainHeld(err, f) ||
 		explainConversation(err, f) ||
 		explainRemote(err, f) ||
-		explainRest(err, f)
+		explainRest(err, f) ||
+		explainDisk(err, f)
 }
 
 // is reports whether an error is a T; if so, f gets its code and hint.
@@ -205,11 +205,9 @@ func explainNamed(err error, f *Failure) bool {
 	return true
 }
 
-// explainHeld says what holds a command up: another process, the disk, a refusal; false: it is none of that.
+// explainHeld says what holds a command up: another process, a refusal; false: it is none of that.
 func explainHeld(err error, f *Failure) bool {
 	var (
-		diskFull  *project.DiskFullError
-		noSpace   *maintain.GCSpaceError
 		wouldLose *project.RefusedError
 		place     *port.CheckoutDirError
 		part      *port.UnfinishedError
@@ -246,14 +244,6 @@ func explainHeld(err error, f *Failure) bool {
 		f.Code, f.Message, f.Hint = ExitNoProject, "the project's directory was moved or removed", "start rewind watch again in its new place"
 	case is[*settings.BusyError](err, f, ExitBusy, ""):
 	case is[*account.BusyError](err, f, ExitBusy, "try again when the other rewind has finished"):
-	case errors.As(err, &noSpace):
-		f.Message = strings.Replace(f.Message, noSpace.Error(), "nothing was removed: what is kept has to be written to new files first, which takes "+
-			FormatSize(noSpace.Need)+", and only "+FormatSize(noSpace.Free)+" are free on the disk", 1)
-		f.Hint = "free some space elsewhere, then run the command again; rewind stores rm --gone removes the stores of deleted projects"
-	case errors.As(err, &diskFull):
-		f.Message = strings.Replace(f.Message, diskFull.Error(), fmt.Sprintf("only %s free on the disk, less than minFreeDisk (%s)",
-			FormatSize(diskFull.Free), FormatSize(diskFull.Floor)), 1)
-		f.Hint = "free some space, run rewind gc, or lower the limit: rewind config minFreeDisk SIZE (with --global where rewind init has yet to run)"
 	case is[*restore.PlanChangedError](err, f, ExitRefused, "nothing was changed; look at the plan again: rewind restore --dry-run"):
 	case errors.As(err, &wouldLose):
 		f.Code = ExitRefused
@@ -333,8 +323,6 @@ func explainRest(err error, f *Failure) bool {
 		for _, s := range FirstN(aborted.Left, MaxNamed) {
 			f.Warnings = append(f.Warnings, s.Path+": "+s.Reason)
 		}
-	case problem.NoSpace(err):
-		f.Message, f.Hint = "no space left on the disk: "+err.Error(), "free some space, then run the command again; rewind stores rm --gone and rewind gc remove history"
 	default:
 		return false
 	}
