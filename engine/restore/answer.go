@@ -28,12 +28,8 @@ func cutArgs(s string) string {
 
 // putPaths stages the list of what an operation changed, with the line of a conversation that moves along, and counts it.
 func (r *Run) putPaths(op *manifest.Operation, changes []treeio.Change, moved []byte) (oid.ID, error) {
-	var all []treeio.Change
-	for _, c := range changes {
-		all = append(append(all, c), r.within[c.Path]...)
-	}
 	op.Created, op.Replaced, op.Deleted = 0, 0, 0 // of the plan, where less was done
-	for _, c := range all {
+	for _, c := range changes {
 		switch {
 		case c.Action == treeio.Replace || c.Action == treeio.Mode:
 			op.Replaced++
@@ -44,7 +40,7 @@ func (r *Run) putPaths(op *manifest.Operation, changes []treeio.Change, moved []
 			op.Deleted++
 		}
 	}
-	return r.Tx.Put(append(oplog.EncodePaths(all), moved...))
+	return r.Tx.Put(append(oplog.EncodePaths(changes), moved...))
 }
 
 // movesDirectory reports whether a change creates or deletes a directory.
@@ -109,54 +105,57 @@ func (r *Run) commitOperation(op *manifest.Operation) error {
 }
 
 // lookInto lists what goes with the directories that something else takes the place of.
-func (r *Run) lookInto(changes []treeio.Change) error {
-	r.within = map[string][]treeio.Change{}
+func (r *Run) lookInto(changes []treeio.Change) (within map[string][]treeio.Change, err error) {
+	within = map[string][]treeio.Change{}
 	for _, c := range changes {
 		if c.Action != treeio.Replace || c.Before.Kind != manifest.Subdir || c.After.Kind == manifest.Subdir {
 			continue
 		}
 		err := manifest.Walk(r.Tx.Load, c.Before.ID, func(below string, e manifest.Entry) error {
-			r.within[c.Path] = append(r.within[c.Path], treeio.Change{Path: c.Path + "/" + below, Action: treeio.Delete, Before: e})
+			within[c.Path] = append(within[c.Path], treeio.Change{Path: c.Path + "/" + below, Action: treeio.Delete, Before: e})
 			return nil
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return within, nil
 }
 
 // report turns a plan or an outcome into the answer.
-func (r *Run) report(changes []treeio.Change, skips []problem.Problem) *Restored {
-	answer := r.answer
+func (r *Run) report(way *Way, changes []treeio.Change, skips []problem.Problem) *Restored {
+	answer := way.found
 	out := &answer
-	out.Checkpoint, out.DryRun, out.Skip = r.target, r.Options.DryRun, skips
-	if r.saw != nil && r.Sel == nil && r.choices == nil {
-		out.NotCaptured = r.saw.outside
+	out.Checkpoint, out.DryRun, out.Skip = way.Target, r.Options.DryRun, skips
+	if way.saw != nil && r.Sel == nil && way.hunks == nil {
+		out.NotCaptured = way.saw.outside
 	}
-	out.GitState, out.GitLost, out.GitLeft = r.gitLines(), r.gitLost, r.git != nil && r.git.left
-	if out.Git = r.gitMoved(changes); r.Options.Git >= GitExact || out.Git != nil && out.Git.Gone() && r.git.changes() {
+	if way.git != nil {
+		out.GitState, out.GitLeft = way.git.lines, way.git.left
+	}
+	if out.Git = r.gitMoved(way, changes); r.Options.Git >= GitExact || out.Git != nil && out.Git.Gone() && way.git.changes() {
 		out.Git = nil // it comes back
 	}
 	out.Nested = nestedIn(r.Project, changes)
-	if r.before != nil {
-		out.Prompts = r.before.Prompts
-		out.Older = r.Op.Verb == "back" && r.before.Older != nil
+	if way.before != nil {
+		out.Prompts = way.before.Prompts
+		out.Older = r.Op.Verb == "back" && way.before.Older != nil
 	}
-	out.Conversation = r.move.Answer()
+	out.Conversation = way.move.Answer()
 	if out.Conversation != nil && out.Prompts == nil {
 		out.Prompts = out.Conversation.Prompts
 	}
-	out.Instead = r.instead(out)
+	out.Others, out.Outside, out.Own, out.Unclear = way.others.list, way.others.outside, way.others.own, way.others.unclear
+	out.Instead = r.instead(way, out.Prompts)
 	out.Directories = map[string]bool{}
 	for _, c := range changes {
-		if slices.Contains(r.with, c.Path) {
+		if slices.Contains(way.with, c.Path) {
 			out.Along = append(out.Along, c.Path)
 		}
 		if movesDirectory(c) {
 			out.Directories[c.Path] = true
 		}
-		if r.saw != nil && r.saw.torn[c.Path] && c.Action != treeio.Delete {
+		if way.saw != nil && way.saw.torn[c.Path] && c.Action != treeio.Delete {
 			out.Torn = append(out.Torn, c.Path)
 		}
 		switch c.Action {
@@ -164,7 +163,7 @@ func (r *Run) report(changes []treeio.Change, skips []problem.Problem) *Restored
 			out.Create = append(out.Create, c.Path)
 		case treeio.Replace:
 			out.Replace = append(out.Replace, c.Path)
-			for _, below := range r.within[c.Path] {
+			for _, below := range way.within[c.Path] {
 				out.Delete = append(out.Delete, below.Path)
 				out.Directories[below.Path] = movesDirectory(below)
 			}

@@ -6,7 +6,6 @@ import (
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/session"
-	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -32,17 +31,21 @@ func Back(ctx context.Context, p *project.Project, b BackOptions) (*Restored, er
 	default:
 		o.Half = conversation.ConversationOnly
 	}
-	return Do(ctx, p, o, manifest.OpRestore, func(r *Run) (_ *treeio.Plan, err error) {
+	return Do(ctx, p, o, manifest.OpRestore, func(r *Run) (way Way, err error) {
 		r.Op.Verb = "back"
-		if r.before, err = conversation.BeforePrompt(ctx, p, b.Session, b.N); err != nil || !b.Both && o.Git == GitStays {
-			return nil, err
+		before, err := conversation.BeforePrompt(ctx, p, b.Session, b.N)
+		if err != nil || !b.Both && o.Git == GitStays {
+			return Way{before: before}, err
 		}
-		switch {
-		case r.before.Checkpoint != nil:
-			return r.planTo(r.before.Checkpoint.Checkpoint)
-		case r.before.Older != nil:
-			return r.planTo(r.before.Older.Checkpoint)
+		found := before.Checkpoint
+		if found == nil {
+			found = before.Older
 		}
-		return nil, r.before.NoCheckpoint(b.N)
+		if found == nil {
+			return way, before.NoCheckpoint(b.N)
+		}
+		way, err = r.planTo(found.Checkpoint, r.selected(found.Checkpoint))
+		way.before = before
+		return way, err
 	})
 }

@@ -59,26 +59,44 @@ func ClearUp(ctx context.Context, p *project.Project) error {
 		return err
 	}
 	defer r.FS.Close()
-	return p.Classify(r.recoverCrashed())
+	_, err = r.recoverCrashed()
+	return p.Classify(err)
+}
+
+// recovery is what is to do, or was done, about a restore that crashed.
+type recovery struct {
+	done  *RecoveredRestore       // nil where nothing was done
+	due   *project.CrashedRestore // on a dry run: what would be dealt with first
+	alone *manifest.Operation     // that is put back, where nothing else is to do: undo and redo; else nil
+	back  []treeio.Change         // what that changes
+	left  []problem.Problem       // and what it leaves alone
+}
+
+// recoverFirst deals with a restore that crashed, or looks what a dry run leaves out.
+func (r *Run) recoverFirst() (recovery, error) {
+	if r.Options.DryRun {
+		return r.foreseeRecovery()
+	}
+	return r.recoverCrashed()
 }
 
 // recoverCrashed deals with a restore that crashed, before anything else is
 // done. It is finished if its operation was recorded, or if the same restore
 // is asked for again; else it is put back. For an undo or a redo, putting it back is
 // all that there is to do.
-func (r *Run) recoverCrashed() error {
+func (r *Run) recoverCrashed() (found recovery, err error) {
 	j, err := treeio.Open(r.RestoreDir())
 	if err != nil || j == nil {
-		return project.JournalError(err)
+		return found, project.JournalError(err)
 	}
 	op, recorded, err := r.killed(j)
 	if err != nil {
-		return err
+		return found, err
 	}
 	again := r.Op.Kind == manifest.OpRestore && op.Kind == manifest.OpRestore && r.Options.Checkpoint.ID == op.Checkpoint
 	forward := recorded || again
 	if err := conversation.PutBackMove(r.Ctx, r.Project, &op, recorded); err != nil {
-		return err
+		return found, err
 	}
 	r.Tx = commit.Begin(r.Project).KeepDirs()
 	defer func() {
@@ -89,7 +107,7 @@ func (r *Run) recoverCrashed() error {
 	var half *checkpoint.Captured
 	if alone {
 		if half, err = checkpoint.CaptureTree(r.Ctx, r.Project, checkpoint.CaptureOptions{}); err != nil {
-			return err
+			return found, err
 		}
 		defer half.Discard()
 	}
@@ -103,20 +121,18 @@ func (r *Run) recoverCrashed() error {
 		},
 	})
 	if err != nil {
-		return err
+		return found, err
 	}
 	if !j.Touched { // it had not begun, or its journal was cut off
 		_, err := maintain.RemoveHeld(r.Ctx, r.Project)
-		return err
+		return found, err
 	}
-	r.answer.Recovered = &RecoveredRestore{CrashedRestore: *project.Describe(j), Forward: done.Forward, Left: done.Left}
-	if !alone {
-		return nil
+	found.done = &RecoveredRestore{CrashedRestore: *project.Describe(j), Forward: done.Forward, Left: done.Left}
+	if alone {
+		found.alone, found.left = &op, done.Left
+		found.back, err = backFrom(half, j, found.left)
 	}
-	r.finished, r.answer.Of, r.answer.OfVerb, r.target.ID = true, op.Kind, commandOf(op), op.Safety
-	r.left = done.Left
-	r.putBack, err = backFrom(half, j, r.left)
-	return err
+	return found, err
 }
 
 // goesBack reports whether the call is to go back or forward over what was done last.
@@ -151,42 +167,43 @@ func backFrom(half *checkpoint.Captured, j *treeio.Journal, left []problem.Probl
 }
 
 // foreseeRecovery finds out what a dry run leaves out: a restore that did not finish is dealt with before anything else.
-func (r *Run) foreseeRecovery() error {
+func (r *Run) foreseeRecovery() (found recovery, err error) {
 	crash, err := r.Crashed(r.Ctx)
 	if err != nil || crash == nil || crash.Done {
-		return err
+		return found, err
 	}
-	r.answer.Crashed = crash
+	found.due = crash
 	if !r.goesBack() {
-		return nil
+		return found, nil
 	}
 	j, err := treeio.Open(r.RestoreDir())
 	if err != nil || j == nil {
-		return project.JournalError(err)
+		return found, project.JournalError(err)
 	}
 	op, recorded, err := r.killed(j)
 	if err != nil || recorded {
-		return err
+		return found, err
 	}
 	half, err := checkpoint.CaptureTree(r.Ctx, r.Project, checkpoint.CaptureOptions{Look: true})
 	if err != nil {
-		return err
+		return found, err
 	}
 	defer half.Discard()
-	r.finished, r.answer.Of, r.answer.OfVerb, r.target.ID = true, op.Kind, commandOf(op), op.Safety
-	r.left, err = j.Foresee(func(path string) (*manifest.Entry, error) { return inspect.EntryAt(half.Tx.Load, half.Root(), path) })
+	found.alone = &op
+	found.left, err = j.Foresee(func(path string) (*manifest.Entry, error) { return inspect.EntryAt(half.Tx.Load, half.Root(), path) })
 	if err != nil {
-		return err
+		return found, err
 	}
-	r.putBack, err = backFrom(half, j, r.left)
-	return err
+	found.back, err = backFrom(half, j, found.left)
+	return found, err
 }
 
 // recoveryAlone is the answer where dealing with a crashed restore is all.
-func (r *Run) recoveryAlone() *Restored {
-	out := r.report(r.putBack, r.left)
-	out.PutBack = true
-	return out
+func (r *Run) recoveryAlone(crashed recovery) (way Way, out *Restored) {
+	way.Target.ID = crashed.alone.Safety
+	way.found.Recovered, way.found.Crashed = crashed.done, crashed.due
+	way.found.Of, way.found.OfVerb, way.found.PutBack = crashed.alone.Kind, commandOf(*crashed.alone), true
+	return way, r.report(&way, crashed.back, crashed.left)
 }
 
 // recordLate commits a safety checkpoint of what had changed under a recovered restore.

@@ -13,7 +13,8 @@ import (
 // wholeDatabases selects with a file of a database of SQLite the others of it, too.
 type wholeDatabases struct {
 	treeio.Selection
-	r *Run
+	r      *Run
+	target oid.ID // the tree that the run goes to; zero: not known yet
 }
 
 func (s wholeDatabases) Has(path string) bool { return s.Selection.Has(path) || s.along(path) }
@@ -24,7 +25,7 @@ func (s wholeDatabases) along(path string) bool {
 	if !slices.ContainsFunc(sqlite.Suffixes[:], func(suffix string) bool { return s.Selection.Has(base + suffix) }) || s.Selection.Has(path) {
 		return false
 	}
-	return s.r.IsDatabase(base, s.r.Now, s.r.target.Root)
+	return s.r.IsDatabase(base, s.r.Now, s.target)
 }
 
 // IsDatabase reports whether one of the trees has a file of the database at a path that begins as those of SQLite do.
@@ -43,13 +44,13 @@ func (r *Run) IsDatabase(base string, roots ...oid.ID) bool {
 }
 
 // warnOfLogs names databases that come back without a log that was there, and that the target did not capture.
-func (r *Run) warnOfLogs(changes []treeio.Change) {
+func (r *Run) warnOfLogs(saw *Sight, changes []treeio.Change) {
 	for _, c := range changes {
-		if r.saw == nil || c.Action == treeio.Delete || !treeio.OfDatabase(r.Tx, c.After) {
+		if saw == nil || c.Action == treeio.Delete || !treeio.OfDatabase(r.Tx, c.After) {
 			continue
 		}
 		for _, suffix := range sqlite.Suffixes[1:] {
-			if p, ok := r.saw.Problems[c.Path+suffix]; ok && r.saw.lacks(c.Path+suffix) {
+			if p, ok := saw.Problems[c.Path+suffix]; ok && saw.lacks(c.Path+suffix) {
 				r.Notify(c.Path + ": the checkpoint is without " + p.Path + " (" + p.Reason + "): what was committed only there does not come back")
 			}
 		}
@@ -57,10 +58,10 @@ func (r *Run) warnOfLogs(changes []treeio.Change) {
 }
 
 // editDatabases adds the files of the databases that edited paths belong to, as the target has them.
-func (r *Run) editDatabases(paths []string, edits []treeio.Edit) ([]string, []treeio.Edit, error) {
+func (r *Run) editDatabases(target oid.ID, paths []string, edits []treeio.Edit) ([]string, []treeio.Edit, error) {
 	for _, path := range slices.Clone(paths) {
 		base := sqlite.Base(path)
-		if !r.IsDatabase(base, r.Now, r.target.Root) {
+		if !r.IsDatabase(base, r.Now, target) {
 			continue
 		}
 		for _, suffix := range sqlite.Suffixes {
@@ -68,7 +69,7 @@ func (r *Run) editDatabases(paths []string, edits []treeio.Edit) ([]string, []tr
 			if slices.Contains(paths, other) {
 				continue
 			}
-			e, err := inspect.EntryAt(r.Tx.Load, r.target.Root, other)
+			e, err := inspect.EntryAt(r.Tx.Load, target, other)
 			if err != nil {
 				return nil, nil, err
 			}

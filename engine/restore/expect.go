@@ -30,8 +30,8 @@ func (e *PlanChangedError) Error() string {
 }
 
 // expected sums up what this run would do, to be compared with Options.Expect.
-func (r *Run) expected(changes []treeio.Change) Expected {
-	e := Expected{Target: r.target.ID, Undoes: r.Op.Undoes}
+func (r *Run) expected(target manifest.Checkpoint, changes []treeio.Change) Expected {
+	e := Expected{Target: target.ID, Undoes: r.Op.Undoes}
 	if r.Scan != nil {
 		e.Root = r.Scan.Root()
 	}

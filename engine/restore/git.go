@@ -18,15 +18,12 @@ func (g *GitMoved) Gone() bool { return g.Head+g.Branch == "" }
 func (g *GitMoved) Switched() bool { return !g.Gone() && g.Branch != g.ThenBranch }
 
 // gitMoved compares HEAD with that of the state which the changes lead to; nil where both are the same, or that one is unknown.
-func (r *Run) gitMoved(changes []treeio.Change) *GitMoved {
+func (r *Run) gitMoved(way *Way, changes []treeio.Change) *GitMoved {
 	if r.Scan == nil || len(changes) == 0 {
 		return nil
 	}
-	then := r.target
-	if r.GitThen != nil {
-		then = *r.GitThen
-	}
-	g := &GitMoved{ThenHead: then.GitHead, ThenBranch: then.GitBranch, OfWork: r.GitThen != nil, State: r.GitThen == nil && !then.Git.IsZero()}
+	then, ofWork := way.gitThen(), way.GitThen != nil
+	g := &GitMoved{ThenHead: then.GitHead, ThenBranch: then.GitBranch, OfWork: ofWork, State: !ofWork && !then.Git.IsZero()}
 	g.Head, g.Branch = r.Scan.GitHead()
 	if g.ThenHead+g.ThenBranch == "" || g.Head == g.ThenHead && g.Branch == g.ThenBranch {
 		return nil

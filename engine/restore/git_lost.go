@@ -21,31 +21,29 @@ type GitLoss struct {
 // lookForLoss finds out what git has lost since the state that files go to. It costs nothing while git's state is the same,
 // and git is only asked where something was done that can lose something. What cannot be found out is not reported: files
 // are what the restore is about.
-func (r *Run) lookForLoss() {
-	since := r.target
-	if r.GitThen != nil {
-		since = *r.GitThen
-	}
-	if r.Options.Git != GitStays || r.git != nil || r.Scan == nil || r.Sel != nil || r.Options.Half == conversation.ConversationOnly || since.Git.IsZero() {
-		return
+func (r *Run) lookForLoss(way *Way) *GitLoss {
+	since := way.gitThen()
+	if r.Options.Git != GitStays || way.git != nil || r.Scan == nil || r.Sel != nil || r.Options.Half == conversation.ConversationOnly || since.Git.IsZero() {
+		return nil
 	}
 	head, branch := r.Scan.GitHead()
 	was := gitevents.Point{Root: since.Root, State: since.Git, Repository: true}
 	is := gitevents.Point{Root: r.Now, State: r.Scan.Git(), Repository: !r.Scan.Git().IsZero() || head+branch != ""}
 	events, err := gitevents.NewReader(r.Tx, r.Root()).Between(was, is)
 	if err != nil || !slices.ContainsFunc(events, gitevents.Event.CanLose) {
-		return
+		return nil
 	}
 	g := &gitMove{half: GitLost, quiet: true}
 	defer g.close()
-	if r.planGit(g, since.Git) != nil || len(g.refusals) > 0 {
-		return
+	if r.planGit(g, way.Target, since.Git) != nil || len(g.refusals) > 0 {
+		return nil
 	}
 	lost := slices.DeleteFunc(g.lines, func(l gitrestore.Line) bool {
 		kind := l.What == gitrestore.GitDir || l.What == gitrestore.Ref || l.What == gitrestore.Stash || l.What == gitrestore.Head
 		return !kind || l.Change != gitrestore.Returns && l.Change != gitrestore.ReturnsAs || strings.HasPrefix(l.Name, "refs/remotes/")
 	})
-	if len(lost) > 0 {
-		r.gitLost = &GitLoss{since, r.GitThen != nil, lost}
+	if len(lost) == 0 {
+		return nil
 	}
+	return &GitLoss{since, way.GitThen != nil, lost}
 }

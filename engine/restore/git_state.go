@@ -33,9 +33,10 @@ const (
 // gitMove is git's own state on its way to the target's.
 type gitMove struct {
 	half     GitHalf
-	quiet    bool   // what cannot be brought back is not reported
-	left     bool   // a repository below the root cannot be brought back
-	dir      string // temporary: the saved states as files
+	to       manifest.Checkpoint // names what is put beside what is there
+	quiet    bool                // what cannot be brought back is not reported
+	left     bool                // a repository below the root cannot be brought back
+	dir      string              // temporary: the saved states as files
 	plans    []gitPlan
 	lines    []gitrestore.Line // of all plans
 	refusals []string          // of the plan for the repository around the project
@@ -72,9 +73,9 @@ func (g *gitMove) close() {
 	}
 }
 
-// prepareGit plans the way of git's own state to that of a checkpoint's.
-func (r *Run) prepareGit(id oid.ID) error {
-	if r.Options.Git == GitStays || r.git != nil {
+// prepareGit plans the way of git's own state to that of a checkpoint's, unless it is planned already.
+func (r *Run) prepareGit(way *Way, id oid.ID) error {
+	if r.Options.Git == GitStays || way.git != nil {
 		return nil
 	}
 	if !r.Options.GitOf.IsZero() {
@@ -83,18 +84,20 @@ func (r *Run) prepareGit(id oid.ID) error {
 	if id.IsZero() {
 		return &project.RefusedError{What: "that checkpoint does not hold git's own state: there was no git repository, it could not be read, or forget removed it", Next: "leave out --git"}
 	}
-	r.git = &gitMove{half: r.Options.Git}
-	if err := r.planGit(r.git, id); err != nil {
+	way.git = &gitMove{half: r.Options.Git}
+	if err := r.planGit(way.git, way.Target, id); err != nil {
 		return err
 	}
-	if reasons := r.git.refusals; len(reasons) > 0 {
+	if reasons := way.git.refusals; len(reasons) > 0 {
 		return &project.RefusedError{What: "git's own state cannot be brought back: " + strings.Join(reasons, " ")}
 	}
 	return nil
 }
 
-// planGit plans g, the way of git's own state to a captured one. The caller closes g, also after an error.
-func (r *Run) planGit(g *gitMove, id oid.ID) error {
+// planGit plans g, the way of git's own state to a captured one, and names what it puts beside others by the target. The caller
+// closes g, also after an error.
+func (r *Run) planGit(g *gitMove, target manifest.Checkpoint, id oid.ID) error {
+	g.to = target
 	states, around, err := gitstate.LoadAll(r.Tx, id, r.Root())
 	if err != nil {
 		return err
@@ -114,14 +117,14 @@ func (r *Run) planGit(g *gitMove, id oid.ID) error {
 			}
 			continue
 		}
-		target := gitrestore.Target{WorkTree: state.WorkTree, GitDir: state.GitDir, CommonDir: state.Common}
-		if repo, ok := gitrepo.Find(r.Root()); ok && repo.CommonDir == target.CommonDir && repo.WorkTree == target.WorkTree && repo.GitDir != repo.CommonDir && target.GitDir != target.CommonDir {
-			target.Was, target.GitDir = filepath.Base(target.GitDir), repo.GitDir // git can have added it again, under another name
+		place := gitrestore.Target{WorkTree: state.WorkTree, GitDir: state.GitDir, CommonDir: state.Common}
+		if repo, ok := gitrepo.Find(r.Root()); ok && repo.CommonDir == place.CommonDir && repo.WorkTree == place.WorkTree && repo.GitDir != repo.CommonDir && place.GitDir != place.CommonDir {
+			place.Was, place.GitDir = filepath.Base(place.GitDir), repo.GitDir // git can have added it again, under another name
 		}
-		if err := isOurRepository(r.Root(), target); err != nil {
+		if err := isOurRepository(r.Root(), place); err != nil {
 			return err
 		}
-		if g.refusals, err = r.planRepository(g, state, target, ""); err != nil || len(g.refusals) > 0 {
+		if g.refusals, err = r.planRepository(g, state, place, ""); err != nil || len(g.refusals) > 0 {
 			return err
 		}
 	}
@@ -135,7 +138,7 @@ func (r *Run) planRepository(g *gitMove, state *gitstate.State, target gitrestor
 	if err != nil {
 		return nil, err
 	}
-	source := gitrestore.Source{Dir: filepath.Join(dir, "files"), Objects: gitstate.HeldDirs(r.Project), Shared: g.shared, Unchecked: g.quiet, Why: r.whyNotHeld(), Mode: state.Mode, Beside: state.Beside}
+	source := gitrestore.Source{Dir: filepath.Join(dir, "files"), Objects: gitstate.HeldDirs(r.Project), Shared: g.shared, Unchecked: g.quiet, Why: r.whyNotHeld(g.to), Mode: state.Mode, Beside: state.Beside}
 	indexes := filepath.Join(dir, "indexes")
 	for _, dir := range []string{source.Dir, indexes} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
@@ -162,7 +165,7 @@ func (r *Run) planRepository(g *gitMove, state *gitstate.State, target gitrestor
 	case gitBack:
 		mode = gitrestore.Back
 	}
-	plan, err := gitrestore.MakePlan(r.Ctx, source, target, mode, r.target.ID.String()[:gitLabel])
+	plan, err := gitrestore.MakePlan(r.Ctx, source, target, mode, g.to.ID.String()[:gitLabel])
 	if err != nil || len(plan.Refusals) > 0 {
 		return plan.Refusals, err
 	}
@@ -188,8 +191,8 @@ func (r *Run) presentGit() map[string]*gitstate.State {
 }
 
 // whyNotHeld is the most likely reason why what a state needs is not held.
-func (r *Run) whyNotHeld() string {
-	forgot := func(o manifest.Operation) bool { return o.Kind == manifest.OpForget && o.Seq > r.target.Seq }
+func (r *Run) whyNotHeld(target manifest.Checkpoint) string {
+	forgot := func(o manifest.Operation) bool { return o.Kind == manifest.OpForget && o.Seq > target.Seq }
 	if ops, err := oplog.Operations(r.Ctx, r.Project, 0); err == nil && slices.ContainsFunc(ops, forgot) {
 		return "rewind forget let go of what was held."
 	}
@@ -268,21 +271,21 @@ func namesWorktree(t gitrestore.Target, dotGit string) bool {
 }
 
 // applyGit brings git's own state back, and captures what it is then.
-func (r *Run) applyGit() error {
-	if !r.git.changes() {
+func (r *Run) applyGit(g *gitMove) error {
+	if !g.changes() {
 		return nil
 	}
 	r.Op.GitBefore = r.Scan.Git()
-	for _, plan := range r.git.plans {
+	for _, plan := range g.plans {
 		if _, err := plan.Apply(r.Ctx); err != nil {
 			return err
 		}
 	}
 	repo, ok := gitrepo.Find(r.Root())
-	if !ok && r.git.around {
+	if !ok && g.around {
 		return errors.New("the git repository that was brought back is not found around the project")
 	}
-	below := slices.Concat(r.Scan.Scan.Repos, r.git.below)
+	below := slices.Concat(r.Scan.Scan.Repos, g.below)
 	slices.Sort(below)
 	start, err := r.StartTime()
 	if err != nil {
@@ -303,20 +306,20 @@ func (r *Run) applyGit() error {
 }
 
 // recordGit is a restore in which no file differs, and git's own state does.
-func (r *Run) recordGit(done *Restored) (*Restored, error) {
+func (r *Run) recordGit(way *Way, done *Restored) (*Restored, error) {
 	safety, err := r.saveSafety(r.Now)
 	if err != nil {
 		return nil, err
 	}
 	r.Op.Time, r.Op.Safety, r.Op.Before, r.Op.After = safety.Time, safety.ID, r.Now, r.Now
 	r.Tx = r.Tx.Next()
-	if r.Op.Paths, err = r.Tx.Put(r.move.Line()); err != nil {
+	if r.Op.Paths, err = r.Tx.Put(way.move.Line()); err != nil {
 		return nil, err
 	}
-	if err := r.applyGit(); err != nil {
+	if err := r.applyGit(way.git); err != nil {
 		return nil, err
 	}
-	if err := r.commitMove(); err != nil {
+	if err := r.commitMove(way); err != nil {
 		return nil, err
 	}
 	r.Tx = nil
@@ -325,7 +328,7 @@ func (r *Run) recordGit(done *Restored) (*Restored, error) {
 }
 
 // takeBackGit plans to take back what operations, the newest last, did to git's own state.
-func (r *Run) takeBackGit(back []manifest.Operation) error {
+func (r *Run) takeBackGit(way *Way, back []manifest.Operation) error {
 	back = slices.DeleteFunc(slices.Clone(back), func(o manifest.Operation) bool { return o.GitAfter.IsZero() })
 	if len(back) == 0 {
 		return nil
@@ -337,8 +340,8 @@ func (r *Run) takeBackGit(back []manifest.Operation) error {
 		return nil
 	}
 	r.Options.Git = gitBack
-	if !r.gitIsAt(after) {
-		if r.gitIsAt(before) {
+	if !r.gitIsAt(way.Target, after) {
+		if r.gitIsAt(way.Target, before) {
 			r.Options.Git = GitStays // an undo of git's own state alone came first
 			return nil
 		}
@@ -347,23 +350,15 @@ func (r *Run) takeBackGit(back []manifest.Operation) error {
 		}
 		r.Options.Git = GitExact
 	}
-	return r.prepareGit(before)
+	return r.prepareGit(way, before)
 }
 
 // gitIsAt reports whether git's own state is what it was in a captured one; reflogs may have grown.
-func (r *Run) gitIsAt(id oid.ID) bool {
+func (r *Run) gitIsAt(target manifest.Checkpoint, id oid.ID) bool {
 	if now := r.Scan.Git(); now.IsZero() || !gitstate.Differ(r.Tx, id, now) {
 		return !now.IsZero()
 	}
 	move := &gitMove{half: GitExact, quiet: true}
 	defer move.close()
-	return r.planGit(move, id) == nil && len(move.refusals) == 0 && !move.changes()
-}
-
-// gitLines are what becomes of git's own state.
-func (r *Run) gitLines() []gitrestore.Line {
-	if r.git == nil {
-		return nil
-	}
-	return r.git.lines
+	return r.planGit(move, target, id) == nil && len(move.refusals) == 0 && !move.changes()
 }

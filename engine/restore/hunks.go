@@ -143,88 +143,88 @@ func RestoreHunks(ctx context.Context, p *project.Project, o Options, choices []
 			o.Paths = append(o.Paths[:len(o.Paths):len(o.Paths)], pathspec.EscapeGlob(c.File.Path))
 		}
 	}
-	return Do(ctx, p, o, manifest.OpRestore, func(r *Run) (*treeio.Plan, error) {
-		r.Op.Checkpoint, r.Op.Of, r.target = o.Checkpoint.ID, o.Checkpoint.Of, r.Options.Checkpoint
-		r.choices = choices
+	return Do(ctx, p, o, manifest.OpRestore, func(r *Run) (way Way, err error) {
 		var edits []treeio.Edit
-		var err error
 		for _, c := range choices {
 			now, err := inspect.EntryAt(r.Tx.Load, r.Now, c.File.Path)
 			if err != nil {
-				return nil, err
+				return way, err
 			}
 			if !manifest.SameEntries(now, c.File.Old) {
-				return nil, &ChangedSinceError{c.File.Path}
+				return way, &ChangedSinceError{c.File.Path}
 			}
 			e, err := r.chosen(c)
 			if err != nil {
-				return nil, err
+				return way, err
 			}
 			edits = append(edits, treeio.Edit{Path: c.File.Path, Entry: e})
 		}
-		var plan *treeio.Plan
 		if more {
-			plan, err = r.planWithHunks(edits)
+			way, err = r.planWithHunks(edits)
 		} else {
-			plan, err = r.planHunks(paths, edits)
+			way, err = r.planHunks(paths, edits)
 		}
 		if err != nil {
-			return nil, err
+			return way, err
 		}
+		way.hunks = choices
 		// What is there is read once more: it has to be what the person saw.
-		if err := plan.Read(r.Ctx, r.Tx); err != nil {
-			return nil, err
+		if err := way.Plan.Read(r.Ctx, r.Tx); err != nil {
+			return way, err
 		}
-		for _, c := range plan.Changes {
+		for _, c := range way.Plan.Changes {
 			if old, ok := seen[c.Path]; ok && c.Action != treeio.Create && c.Action != treeio.Mode && !manifest.SameEntries(&c.Before, old) {
-				return nil, &ChangedSinceError{c.Path}
+				return way, &ChangedSinceError{c.Path}
 			}
 		}
-		return plan, nil
+		return way, nil
 	})
 }
 
 // planHunks changes just these paths, and what is of the same databases.
-func (r *Run) planHunks(paths []string, edits []treeio.Edit) (*treeio.Plan, error) {
+func (r *Run) planHunks(paths []string, edits []treeio.Edit) (way Way, err error) {
+	way.Target = r.Options.Checkpoint
 	modes, err := r.dirModes(paths)
 	if err != nil {
-		return nil, err
+		return way, err
 	}
-	all, edits, err := r.editDatabases(paths, edits)
+	all, edits, err := r.editDatabases(way.Target.Root, paths, edits)
 	if err != nil {
-		return nil, err
+		return way, err
 	}
 	target, err := treeio.EditTree(r.Tx, r.Tx, r.Now, edits, modes)
 	if err != nil {
-		return nil, err
+		return way, err
 	}
 	o := treeio.Options{
 		Progress: r.PlanProgress(),
 		FS:       r.FS, Source: r.Tx, Current: r.Now, Target: target, Select: treeio.NewExactly(all), Own: rules.Own(r.Project), Sessions: r.Sessions(), Workers: r.Tx.Workers(),
 	}
-	if r.with = all[len(paths):]; len(r.with) > 0 {
-		r.saw = r.sightOf(r.target, rules.Of(r.Project, r.Tx, r.target))
+	if with := all[len(paths):]; len(with) > 0 {
+		way.with, way.saw = with, r.sightOf(way.Target, rules.Of(r.Project, r.Tx, way.Target))
+		saw := way.saw
 		o.Unseen = func(path string, dir bool) problem.Cause {
-			if !slices.Contains(r.with, path) {
+			if !slices.Contains(with, path) {
 				return problem.Cause{} // it was chosen
 			}
-			return r.saw.Unseen(path, dir)
+			return saw.Unseen(path, dir)
 		}
 	}
-	return treeio.NewPlan(r.Ctx, o)
+	way.Plan, err = treeio.NewPlan(r.Ctx, o)
+	return way, err
 }
 
 // planWithHunks restores what is selected as every restore does, to a checkpoint that has the edits.
-func (r *Run) planWithHunks(edits []treeio.Edit) (*treeio.Plan, error) {
+func (r *Run) planWithHunks(edits []treeio.Edit) (way Way, err error) {
 	c := r.Options.Checkpoint
 	if err := r.pathsExist(c.Root); err != nil {
-		return nil, err
+		return way, err
 	}
 	target, err := treeio.EditTree(r.Tx, r.Tx, c.Root, edits, nil)
 	if err != nil {
-		return nil, err
+		return way, err
 	}
-	return r.planTree(c, target)
+	return r.planTree(c, target, r.selected(c))
 }
 
 // dirModes are the modes that the checkpoint has of the directories above paths.

@@ -13,9 +13,9 @@ import (
 // undoneSteps are those of a path's steps since the target that a restore takes something back of: there is nothing of what was
 // taken back already. Where hunks were chosen, or an operation took back a part, these are the
 // steps that brought the lines which go, or took away those which come back; all of them where that cannot be told.
-func (r *Run) undoneSteps(path string, steps []attribution.Step) ([]attribution.Step, error) {
+func (r *Run) undoneSteps(hunks []HunkChoice, path string, steps []attribution.Step) ([]attribution.Step, error) {
 	steps = standing(steps)
-	i := slices.IndexFunc(r.choices, func(c HunkChoice) bool { return c.File.Path == path && !c.Whole && len(c.File.Hunks) > 0 })
+	i := slices.IndexFunc(hunks, func(c HunkChoice) bool { return c.File.Path == path && !c.Whole && len(c.File.Hunks) > 0 })
 	if i < 0 && !slices.ContainsFunc(steps, func(s attribution.Step) bool { return s.Class == attribution.Operation }) {
 		return steps, nil
 	}
@@ -28,7 +28,7 @@ func (r *Run) undoneSteps(path string, steps []attribution.Step) ([]attribution.
 	}
 	var then []string
 	if i >= 0 {
-		then = r.choices[i].File.then
+		then = hunks[i].File.then
 	} else if e := steps[0].From.Entry; e != nil {
 		var ok bool
 		var err error
@@ -49,7 +49,7 @@ func (r *Run) undoneSteps(path string, steps []attribution.Step) ([]attribution.
 	var changes []linediff.Change
 	if i < 0 {
 		changes = linediff.Diff(text.Newest(), then, linediff.Options{})
-	} else if changes = r.choices[i].changes(); !slices.Equal(text.Newest(), r.choices[i].File.now) {
+	} else if changes = hunks[i].changes(); !slices.Equal(text.Newest(), hunks[i].File.now) {
 		return steps, nil
 	}
 	undone := map[int]bool{}

@@ -16,18 +16,18 @@ import (
 )
 
 // leaveNotice queues a notice for the agents whose conversations do not know what was done to the files. It
-// begins with r.Notice, where a verb has put what only it knows. An error does not fail the verb: there is no
+// begins with way.Notice, where a verb has put what only it knows. An error does not fail the verb: there is no
 // notice then.
-func (r *Run) leaveNotice(done *Restored) {
+func (r *Run) leaveNotice(way *Way, done *Restored) {
 	stays := done.Conversation == nil || done.Conversation.There
 	if !r.Options.DryRun && done.Operation == 0 || stays && len(done.Create)+len(done.Replace)+len(done.Delete)+len(done.Mode) == 0 {
 		return
 	}
-	n := r.Notice
+	n := way.Notice
 	n.Operation, n.Kind, n.Time = r.Op.Seq, r.Op.Kind, r.Op.Time
-	takesBack := len(r.takesBack) > 0
+	takesBack := len(way.takesBack) > 0
 	if !takesBack && n.State.IsZero() && r.Op.Kind != manifest.OpRevert {
-		n.State = r.target.Time
+		n.State = way.Target.Time
 	}
 	if n.Prompts == nil && !takesBack {
 		n.Prompts = slices.Clone(done.Prompts)
@@ -37,8 +37,8 @@ func (r *Run) leaveNotice(done *Restored) {
 		switch s := r.Options.Session; {
 		case s != nil:
 			n.Agent, n.Session = s.Agent, s.ID
-		case r.before != nil && r.before.Session != nil:
-			n.Agent, n.Session = r.before.Session.Agent, r.before.Session.ID
+		case way.before != nil && way.before.Session != nil:
+			n.Agent, n.Session = way.before.Session.Agent, way.before.Session.ID
 		}
 	}
 	for _, group := range []struct {
@@ -64,14 +64,14 @@ func (r *Run) leaveNotice(done *Restored) {
 	if r.Op.Kind == manifest.OpRevert {
 		relate(ctx, r.Project, &n)
 	}
-	o := notice.Options{TakesBack: r.takesBack}
+	o := notice.Options{TakesBack: way.takesBack}
 	if m := done.Conversation; m != nil && m.Session != "" && !m.There && !m.Until.IsZero() {
 		o.Move = &notice.Move{From: notice.Session{Agent: m.Agent, ID: m.From}, To: notice.Session{Agent: m.Agent, ID: m.Session}, Until: m.Until}
 		if m.InPlace {
 			o.Move.From = o.Move.To
 		}
 		if r.Options.Half == conversation.Both && r.Sel == nil && len(done.Skip) == 0 {
-			o.Move.Files = r.target.Time
+			o.Move.Files = way.Target.Time
 		}
 	}
 	var err error

@@ -17,7 +17,6 @@ import (
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rootfs"
-	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/engine/work"
@@ -140,30 +139,32 @@ func Restore(ctx context.Context, p *project.Project, o Options) (*Restored, err
 		}
 		o.Checkpoint = l.Checkpoint
 	}
-	return Do(ctx, p, o, manifest.OpRestore, func(r *Run) (_ *treeio.Plan, err error) {
+	return Do(ctx, p, o, manifest.OpRestore, func(r *Run) (way Way, err error) {
 		c := r.Options.Checkpoint // as it is now
+		var before *conversation.PromptPlace
 		if o.Prompt > 0 {
-			if r.before, err = conversation.FindPrompt(ctx, p, o.Session, o.Prompt); err != nil {
-				return nil, err
+			if before, err = conversation.FindPrompt(ctx, p, o.Session, o.Prompt); err != nil {
+				return way, err
 			}
 			switch {
-			case r.before.Checkpoint != nil:
-				c = r.before.Checkpoint.Checkpoint
+			case before.Checkpoint != nil:
+				c = before.Checkpoint.Checkpoint
 			case o.Half != conversation.ConversationOnly:
-				return nil, r.before.NoCheckpoint(o.Prompt)
+				return way, before.NoCheckpoint(o.Prompt)
 			}
 		}
 		if o.Half == conversation.ConversationOnly {
-			r.Op.Checkpoint, r.Op.Of, r.target = c.ID, c.Of, c
-			return nil, nil
+			return Way{Target: c, before: before}, nil
 		}
 		if err := isTarget(c); err != nil {
-			return nil, err
+			return way, err
 		}
 		if err := r.pathsExist(c.Root); err != nil {
-			return nil, err
+			return way, err
 		}
-		return r.planTo(c)
+		way, err = r.planTo(c, r.selected(c))
+		way.before = before
+		return way, err
 	})
 }
 
@@ -175,53 +176,25 @@ func isTarget(c manifest.Checkpoint) error {
 	return nil
 }
 
-// Run is one call of the restore family, from the tree lock to the
-// record of the operation.
+// Run is one call of the restore family, from the tree lock to the record of the operation.
 type Run struct {
 	*project.Project
 	Ctx     context.Context
 	Options Options
 	FS      rootfs.FS
-	Sel     treeio.Selection     // nil: everything
-	held    map[string]held      // undo: by path, what an undo of some paths brought back already; see selectFor
+	Sel     treeio.Selection     // nil: everything; see selected
 	Scan    *checkpoint.Captured // the tree as it is
 	Now     oid.ID               // its manifest
-	kept    func(string) bool    // see Sessions
 	Tx      *commit.Tx           // the scan's, and after its commit the next
 	Op      manifest.Operation
-	target  manifest.Checkpoint        // for the answer
-	GitThen *manifest.Checkpoint       // where git's HEAD was when the work that is reverted began; nil: as in target
-	saw     *Sight                     // what the target saw; nil where an operation is taken back
-	within  map[string][]treeio.Change // what goes with a directory that is replaced, see lookInto
-
-	move      *conversation.Move        // the conversation on its way, nil for none
-	git       *gitMove                  // git's own state on its way, nil for none
-	gitLost   *GitLoss                  // what git has lost since the target, nil for nothing
-	nested    string                    // undo: a repository that it left alone; "" for none
-	Notice    notice.Notice             // what only the verb knows of the notice
-	before    *conversation.PromptPlace // where back goes to
-	undone    bool                      // an operation took something away that the target has
-	unsure    bool                      // of the session that it is about, another could have made something
-	about     string                    // the session that it is about, of those at work since the target
-	turns     int                       // that it began since
-	takesBack []uint64                  // the operations that are taken back, by their sequence numbers
-	choices   []HunkChoice              // what is chosen of paths; the others go as a whole
-	with      []string                  // what is restored with them, since it is of the same databases
-
-	late     *manifest.Checkpoint // the second safety checkpoint: what was written while it ran
-	finished bool                 // dealing with a crashed restore is all there is to do
-	putBack  []treeio.Change      // what that changes
-	left     []problem.Problem    // and what it leaves alone
-
-	answer Restored // what the steps find out for it; report adds what the plan does
+	kept    func(string) bool // see Sessions
 }
 
-// Do is the flow that the verbs share; choose makes the plan. A nil
-// plan means that nothing differs.
-func Do(ctx context.Context, p *project.Project, o Options, kind manifest.OperationKind, choose func(*Run) (*treeio.Plan, error)) (*Restored, error) {
+// Do is the flow that the verbs share; choose finds the way. A Way that comes with an error is closed, too.
+func Do(ctx context.Context, p *project.Project, o Options, kind manifest.OperationKind, choose func(*Run) (Way, error)) (*Restored, error) {
 	r := &Run{Project: p, Ctx: ctx, Options: o}
 	r.Op.Kind, r.Op.Session, r.Op.Args = kind, o.By, cutArgs(o.Args)
-	done, err := r.run(choose)
+	way, done, err := r.run(choose)
 	if err != nil {
 		return done, err
 	}
@@ -231,76 +204,57 @@ func Do(ctx context.Context, p *project.Project, o Options, kind manifest.Operat
 	if release, err := p.Use(ctx); err == nil { // else each asks for itself
 		defer release()
 	}
-	r.leaveNotice(done)
+	r.leaveNotice(&way, done)
 	if !o.DryRun {
 		WriteHistory(ctx, p)
 	}
 	return done, nil
 }
 
-func (r *Run) run(choose func(*Run) (*treeio.Plan, error)) (_ *Restored, err error) {
+func (r *Run) run(choose func(*Run) (Way, error)) (way Way, _ *Restored, err error) {
 	p, ctx, o := r.Project, r.Ctx, r.Options
 	sel, err := pathspec.Select(o.Paths)
 	if err != nil {
-		return nil, err
+		return way, nil, err
 	}
 	if !sel.All() {
-		r.Sel, r.Op.Some = wholeDatabases{sel, r}, true
+		r.Sel, r.Op.Some = wholeDatabases{sel, r, oid.ID{}}, true
 	}
 	if !o.DryRun {
 		if err := p.BeginWriting(ctx); err != nil {
-			return nil, err
+			return way, nil, err
 		}
 		lock, err := p.Lock(ctx, account.TreeLockName)
 		if err != nil {
-			return nil, err
+			return way, nil, err
 		}
 		defer lock.Release()
 	}
 	release, err := p.Use(ctx)
 	if err != nil {
-		return nil, err
+		return way, nil, err
 	}
 	defer release()
-	if o.Checkpoint.ID != (manifest.CheckpointID{}) {
-		now, err := p.Current(ctx, o.Checkpoint)
-		if err != nil {
-			return nil, err
-		}
-		if asked := o.Checkpoint.Transcript; asked != nil && now.Transcript != nil {
-			place := *asked // as the caller has it, but for what is held of it
-			place.Content = now.Transcript.Content
-			now.Transcript = &place
-		}
-		if now.Of != "" { // for what happened here since, it is as if it had been taken now
-			last, err := p.Store.Last()
-			if err != nil {
-				return nil, p.Classify(err)
-			}
-			now.Seq = last.Seq
-		}
-		o.Checkpoint, r.Options.Checkpoint = now, now
+	if err := r.askedNow(); err != nil {
+		return way, nil, err
 	}
 	if r.FS, err = rootfs.Open(p.Root()); err != nil {
-		return nil, err
+		return way, nil, err
 	}
 	defer r.FS.Close()
-	if o.DryRun {
-		err = r.foreseeRecovery()
-	} else {
-		err = r.recoverCrashed()
-	}
+	crashed, err := r.recoverFirst()
 	if err != nil {
-		return nil, p.Classify(err)
+		return way, nil, p.Classify(err)
 	}
-	if r.finished {
-		return r.recoveryAlone(), nil
+	if crashed.alone != nil {
+		way, done := r.recoveryAlone(crashed)
+		return way, done, nil
 	}
 	if o.Half == conversation.ConversationOnly && o.Git == GitStays && r.Op.Kind == manifest.OpRestore {
 		r.Tx = commit.Begin(p).KeepDirs()
 	} else {
 		if r.Scan, err = checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{Look: o.DryRun}); err != nil {
-			return nil, err
+			return way, nil, err
 		}
 		r.Now, r.Tx = r.Scan.Root(), r.Scan.Tx.KeepDirs()
 	}
@@ -309,102 +263,94 @@ func (r *Run) run(choose func(*Run) (*treeio.Plan, error)) (_ *Restored, err err
 			_ = r.Tx.Discard() // what it leaves is swept by gc
 		}
 	}()
-	defer func() { r.move.Close() }()
-	defer func() { r.git.close() }()
-	plan, err := choose(r)
-	if err != nil {
-		return nil, p.Classify(err)
+	defer func() { way.close() }()
+	if way, err = choose(r); err != nil {
+		return way, nil, p.Classify(err)
 	}
+	r.Op.Of = way.Target.Of
+	if r.Op.Checkpoint = way.Target.ID; way.named != nil {
+		r.Op.Checkpoint = *way.named
+	}
+	way.found.Recovered, way.found.Crashed = crashed.done, crashed.due
 	if o.Half == conversation.ConversationOnly || o.GitOnly {
-		plan = nil
+		way.Plan = nil
 	}
-	if err := r.prepareMove(); err != nil {
-		return nil, p.Classify(err)
+	if err := r.prepareMove(&way); err != nil {
+		return way, nil, p.Classify(err)
 	}
-	if err := r.prepareGit(r.target.Git); err != nil {
-		return nil, p.Classify(err)
+	if err := r.prepareGit(&way, way.Target.Git); err != nil {
+		return way, nil, p.Classify(err)
 	}
-	r.lookForLoss()
-	done, err := r.carryOut(plan)
-	return done, p.Classify(err)
+	way.found.GitLost = r.lookForLoss(&way)
+	done, err := r.carryOut(&way)
+	return way, done, p.Classify(err)
 }
 
-// planTo plans the way to a checkpoint under its rules and today's.
-func (r *Run) planTo(c manifest.Checkpoint) (*treeio.Plan, error) {
-	return r.planTree(c, c.Root)
-}
-
-// planTree plans the way to a tree that is a checkpoint's, but for files that were edited in it.
-func (r *Run) planTree(c manifest.Checkpoint, root oid.ID) (*treeio.Plan, error) {
-	r.Op.Checkpoint, r.Op.Of, r.target = c.ID, c.Of, c
-	target, today := rules.Of(r.Project, r.Tx, c), r.Today()
-	saw := r.sightOf(c, target)
-	r.saw = saw
-	plan, err := treeio.NewPlan(r.Ctx, treeio.Options{
-		Progress: r.PlanProgress(),
-		FS:       r.FS, Source: r.Tx, Current: r.Now, Target: root, Select: r.selectFor(c),
-		InTarget: target.MayGo, InScope: today.MayGo, Unseen: saw.Unseen, Whole: r.whole(saw),
-		Own: rules.Own(r.Project), Sessions: r.Sessions(), Workers: r.Tx.Workers(),
-	})
+// askedNow replaces the checkpoint of the options by what the log says of it now.
+func (r *Run) askedNow() error {
+	asked := r.Options.Checkpoint
+	if asked.ID == (manifest.CheckpointID{}) {
+		return nil
+	}
+	now, err := r.Current(r.Ctx, asked)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return plan, r.addUnread(plan, saw, target, today)
+	if asked.Transcript != nil && now.Transcript != nil {
+		place := *asked.Transcript // as the caller has it, but for what is held of it
+		place.Content = now.Transcript.Content
+		now.Transcript = &place
+	}
+	if now.Of != "" { // for what happened here since, it is as if it had been taken now
+		last, err := r.Store.Last()
+		if err != nil {
+			return r.Classify(err)
+		}
+		now.Seq = last.Seq
+	}
+	r.Options.Checkpoint = now
+	return nil
 }
 
 // carryOut reads again what the plan would touch, asks, saves the safety
 // checkpoint, applies the plan and records the operation.
-func (r *Run) carryOut(plan *treeio.Plan) (*Restored, error) {
-	if plan == nil {
-		plan = &treeio.Plan{}
+func (r *Run) carryOut(way *Way) (*Restored, error) {
+	if way.Plan == nil {
+		way.Plan = &treeio.Plan{}
 	}
+	plan := way.Plan
 	if !plan.Empty() {
 		// A dry run reads too: what cannot be read is left alone, and what is as it should be already is no change.
 		if err := plan.Read(r.Ctx, r.Tx); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.lookInto(plan.Changes); err != nil {
+	preview, err := r.preview(way)
+	if err != nil {
 		return nil, err
 	}
-	r.warnOfLogs(plan.Changes)
-	if err := r.lookForOthers(plan.Changes); err != nil {
-		return nil, err
-	}
-	if len(plan.Changes) == 0 && len(problem.FailedOf(plan.Skips)) > 0 {
-		r.dropMove()
-	}
-	if some, ok := r.Sel.(wholeDatabases); ok {
-		for _, c := range plan.Changes {
-			if some.along(c.Path) {
-				r.with = append(r.with, c.Path)
-			}
-		}
-	}
-	preview := r.report(plan.Changes, plan.Skips)
-	preview.Expected = r.expected(plan.Changes)
 	if e := r.Options.Expect; e != nil && *e != preview.Expected {
 		return nil, &PlanChangedError{Expected: *e, Now: preview.Expected}
 	}
 	if r.Options.DryRun {
 		return preview, nil
 	}
-	if err := r.git.clearUp(); err != nil {
+	if err := way.git.clearUp(); err != nil {
 		return nil, err
 	}
-	if plan.Empty() && !r.git.changes() {
-		return r.recordWithoutFiles(preview)
+	if plan.Empty() && !way.git.changes() {
+		return r.recordWithoutFiles(way, preview)
 	}
-	if r.git.changes() || r.Op.Kind == manifest.OpRevert || preview.takesAway() {
+	if way.git.changes() || r.Op.Kind == manifest.OpRevert || preview.takesAway() {
 		if err := r.Options.confirm(preview); err != nil {
 			return nil, err
 		}
 	}
 	if plan.Empty() {
-		return r.recordGit(preview)
+		return r.recordGit(way, preview)
 	}
 	r.dropReread(plan.Changes)
-	paths, err := r.putPaths(&r.Op, plan.Changes, r.move.Line())
+	paths, err := r.putPaths(&r.Op, way.all(plan.Changes), way.move.Line())
 	if err != nil {
 		return nil, err
 	}
@@ -418,63 +364,89 @@ func (r *Run) carryOut(plan *treeio.Plan) (*Restored, error) {
 	r.Tx = r.Tx.Next()
 	outcome, err := plan.Apply(r.Ctx, treeio.ApplyOptions{
 		Dir: r.RestoreDir(), Sink: r.Tx, Owner: r.Owner, NoSync: r.Settings().Durability == "fast",
-		Note:   manifest.Record{Operation: &r.Op}.Append(nil),
-		Record: func(out *treeio.Outcome) error { return r.record(plan, out) },
-		Now:    r.Env.Time, KeepLate: r.Op.Kind == manifest.OpRevert,
+		Note: manifest.Record{Operation: &r.Op}.Append(nil),
+		Record: func(out *treeio.Outcome) error {
+			late, err := r.record(way, out)
+			if late != nil {
+				safety = late
+			}
+			return err
+		},
+		Now: r.Env.Time, KeepLate: r.Op.Kind == manifest.OpRevert,
 	})
 	if err != nil {
 		return nil, err
 	}
 	r.Tx = nil
 	r.refreshStatCache(plan)
-	done := r.report(outcome.Changes, outcome.Skips)
+	done := r.report(way, outcome.Changes, outcome.Skips)
 	done.Safety, done.Operation = safety, r.Op.Seq
-	if r.late != nil {
-		done.Safety = r.late
-	}
 	for _, e := range outcome.Late {
 		done.Late = append(done.Late, e.Path)
 	}
 	return done, nil
 }
 
-// record makes the operation durable once everything is in place.
-func (r *Run) record(plan *treeio.Plan, out *treeio.Outcome) error {
-	if len(out.Changes) == 0 && len(problem.FailedOf(out.Skips)) > 0 {
-		r.dropMove()
+// preview completes a way whose plan was read with all that goes along, and says what would be done.
+func (r *Run) preview(way *Way) (_ *Restored, err error) {
+	changes := way.Plan.Changes
+	if way.within, err = r.lookInto(changes); err != nil {
+		return nil, err
 	}
-	if len(out.Changes)+len(out.Late) == 0 && r.move.Line() == nil {
-		return nil // no path could be changed: there is nothing to take back
+	r.warnOfLogs(way.saw, changes)
+	if way.others, err = r.lookForOthers(way, changes); err != nil {
+		return nil, err
 	}
-	if len(out.Late) > 0 {
-		// What changed between the safety checkpoint and its displacement gets a
-		// safety checkpoint too, before it goes.
-		root, err := treeio.EditTree(r.Tx, r.Tx, plan.Before, out.Late, nil)
-		if err != nil {
-			return err
+	if len(changes) == 0 && len(problem.FailedOf(way.Plan.Skips)) > 0 {
+		r.dropMove(way)
+	}
+	if some, ok := r.selected(way.Target).(wholeDatabases); ok {
+		for _, c := range changes {
+			if some.along(c.Path) {
+				way.with = append(way.with, c.Path)
+			}
 		}
-		late, err := r.commitSafety(r.Tx, root, "changed while a restore ran", false)
+	}
+	preview := r.report(way, changes, way.Plan.Skips)
+	preview.Expected = r.expected(way.Target, changes)
+	return preview, nil
+}
+
+// record makes the operation durable once everything is in place. late is the safety checkpoint of what was written while the
+// plan was applied; nil for nothing.
+func (r *Run) record(way *Way, out *treeio.Outcome) (late *manifest.Checkpoint, err error) {
+	if len(out.Changes) == 0 && len(problem.FailedOf(out.Skips)) > 0 {
+		r.dropMove(way)
+	}
+	if len(out.Changes)+len(out.Late) == 0 && way.move.Line() == nil {
+		return nil, nil // no path could be changed: there is nothing to take back
+	}
+	if len(out.Late) > 0 { // it gets a safety checkpoint, too, before it goes
+		root, err := treeio.EditTree(r.Tx, r.Tx, way.Plan.Before, out.Late, nil)
 		if err != nil {
-			return err
+			return nil, err
+		}
+		if late, err = r.commitSafety(r.Tx, root, "changed while a restore ran", false); err != nil {
+			return nil, err
 		}
 		r.Tx = r.Tx.Next()
-		r.Op.Before, r.Op.Safety, r.late = root, late.ID, late
+		r.Op.Before, r.Op.Safety = root, late.ID
 	}
 	if !out.Exact || len(out.Late) > 0 {
 		after, err := treeio.EditTree(r.Tx, r.Tx, r.Op.Before, treeio.EditsOf(out.Changes), nil)
 		if err != nil {
-			return err
+			return late, err
 		}
 		r.Op.After = after
-		if r.Op.Paths, err = r.putPaths(&r.Op, out.Changes, r.move.Line()); err != nil {
-			return err
+		if r.Op.Paths, err = r.putPaths(&r.Op, way.all(out.Changes), way.move.Line()); err != nil {
+			return late, err
 		}
 	}
 	if len(out.Skips) > 0 {
 		r.Op.Choices = work.NotWhole(r.Op.Choices)
 	}
-	if err := r.applyGit(); err != nil {
-		return err
+	if err := r.applyGit(way.git); err != nil {
+		return late, err
 	}
-	return r.commitMove()
+	return late, r.commitMove(way)
 }

@@ -28,7 +28,8 @@ func (r *Run) Sessions() func(path string) bool {
 // addUnread tells of what a plan leaves alone only because something could not be
 // read: rules, or paths that the scan passed over. Those are failures, but for
 // paths of which the checkpoint does not know either what they were.
-func (r *Run) addUnread(plan *treeio.Plan, saw *Sight, target, today *rules.Scopes) error {
+func (r *Run) addUnread(way *Way, target, today *rules.Scopes) error {
+	plan, saw, selected := way.Plan, way.saw, r.selected(way.Target)
 	for i, s := range plan.Skips {
 		var err error
 		switch s.Code {
@@ -46,7 +47,7 @@ func (r *Run) addUnread(plan *treeio.Plan, saw *Sight, target, today *rules.Scop
 		}
 	}
 	for _, p := range r.Scan.Problems {
-		if !p.Failed || p.Path == "" || r.Sel != nil && !r.Sel.Has(p.Path) ||
+		if !p.Failed || p.Path == "" || selected != nil && !selected.Has(p.Path) ||
 			slices.ContainsFunc(plan.Skips, func(s problem.Problem) bool { return s.Path == p.Path }) ||
 			slices.ContainsFunc(plan.Changes, func(c treeio.Change) bool { return c.Path == p.Path }) {
 			continue // reported already, or when the plan gets there

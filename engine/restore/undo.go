@@ -27,47 +27,48 @@ func Undo(ctx context.Context, p *project.Project, o Options) (*Restored, error)
 		return undoRestore(ctx, p, o, oplog.UndoVerb)
 	}
 	if o.Git != GitStays {
-		return Do(ctx, p, o, manifest.OpUndo, func(r *Run) (*treeio.Plan, error) { return r.undoWithGit() })
+		return Do(ctx, p, o, manifest.OpUndo, (*Run).undoWithGit)
 	}
-	return Do(ctx, p, o, manifest.OpUndo, func(r *Run) (*treeio.Plan, error) {
+	return Do(ctx, p, o, manifest.OpUndo, func(r *Run) (way Way, err error) {
 		ops, err := oplog.Operations(ctx, r.Project, 0)
 		if err != nil {
-			return nil, err
+			return way, err
 		}
-		if r.answer.Unfinished, err = r.leftNothing(ops); err != nil {
-			return nil, err
+		unfinished, err := r.leftNothing(ops)
+		if err != nil {
+			return way, err
 		}
 		past := newPast(r, ops)
 		var steps []undoStep
-		var plan *treeio.Plan
 		for len(steps) < max(o.Steps, 1) {
 			var s *undoStep
 			if r.filesStay(steps) {
-				s, plan, err = r.stepFromNow(past)
+				s, err = past.stepFromNow()
 			} else {
-				s, err = r.stepBelow(past, steps[len(steps)-1])
-				plan = nil
+				s, err = past.stepBelow(steps[len(steps)-1])
 			}
 			switch {
 			case err != nil:
-				return nil, err
+				return way, err
 			case s == nil && len(steps) == 0:
-				return nil, &project.NothingError{What: oplog.UndoVerb, Next: cmp.Or(r.nestedInstead(), r.gitInstead(ops))}
+				return way, &project.NothingError{What: oplog.UndoVerb, Next: cmp.Or(past.nestedInstead(), r.gitInstead(ops))}
 			case s == nil:
-				return nil, &project.FewStepsError{What: oplog.UndoVerb, Have: len(steps)}
+				return way, &project.FewStepsError{What: oplog.UndoVerb, Have: len(steps)}
 			}
 			steps = append(steps, *s)
 		}
-		return r.undoTo(ops, steps, plan)
+		way, err = past.undoTo(steps)
+		way.found.Unfinished = unfinished
+		return way, err
 	})
 }
 
 // nestedInstead is what to do where only a repository below the project is left to undo; "" where none is.
-func (r *Run) nestedInstead() string {
-	if r.nested == "" {
+func (w *past) nestedInstead() string {
+	if w.nested == "" {
 		return ""
 	}
-	return "a restore leaves a git repository alone that no checkpoint has: remove it yourself if it is not wanted: " + r.nested
+	return "a restore leaves a git repository alone that no checkpoint has: remove it yourself if it is not wanted: " + w.nested
 }
 
 // undoStep is one step of an undo: to a state of the project.
@@ -77,6 +78,7 @@ type undoStep struct {
 	below uint64              // where the next step begins to look; 0: below state
 	back  *manifest.Operation // what the step takes back; nil: work is undone
 	left  *manifest.Operation // the operation that left the state; nil for a checkpoint
+	way   *Way                // to it from the present files, where it took a plan to find the step; nil: not planned
 }
 
 // leftNothing is the command of a restore that came last, got as far as its safety checkpoint, and left nothing changed: it was
@@ -101,8 +103,9 @@ func (r *Run) filesStay(steps []undoStep) bool {
 	return r.Options.Half == conversation.ConversationOnly || !slices.ContainsFunc(steps, func(s undoStep) bool { return s.state.Root != (oid.ID{}) })
 }
 
-// undoTo plans the way through steps; plan is that of the only one, where it was made to find it.
-func (r *Run) undoTo(ops []manifest.Operation, steps []undoStep, plan *treeio.Plan) (*treeio.Plan, error) {
+// undoTo plans the way through steps.
+func (w *past) undoTo(steps []undoStep) (way Way, err error) {
+	r := w.r
 	var back []manifest.Operation // the newest last
 	for _, s := range slices.Backward(steps) {
 		if s.back != nil {
@@ -110,114 +113,116 @@ func (r *Run) undoTo(ops []manifest.Operation, steps []undoStep, plan *treeio.Pl
 		}
 	}
 	if len(back) == len(steps) && r.Sel == nil {
-		return r.takeBack(ops, back, manifest.OpUndoRestore, oplog.UndoVerb)
+		return r.takeBack(w.log, back, manifest.OpUndoRestore, oplog.UndoVerb)
 	}
 	last := steps[len(steps)-1]
 	if len(back) > 0 && last.back == nil && r.Options.Half == conversation.ConversationOnly {
-		return nil, &project.RefusedError{What: "these steps mix operations and earlier checkpoints, and one move of the conversation cannot do both", Next: "run rewind undo --context-only once for each step"}
+		return way, &project.RefusedError{What: "these steps mix operations and earlier checkpoints, and one move of the conversation cannot do both", Next: "run rewind undo --context-only once for each step"}
 	}
-	if plan == nil {
-		var err error
-		if plan, err = r.planTo(last.state); err != nil {
-			return nil, err
-		}
+	if last.way != nil {
+		way = *last.way
+	} else if way, err = r.planTo(last.state, w.selected(last.state)); err != nil {
+		return way, err
 	}
 	if last.left != nil {
 		r.Op.Below = last.below
-		r.Op.Checkpoint, r.answer.Since = last.named, VerbOf(*last.left)
-		if last.back != nil {
-			r.answer.Since = ""
+		way.named = &last.named
+		if last.back == nil {
+			way.found.Since = VerbOf(*last.left)
 		}
 	}
 	if len(back) > 0 {
-		if err := r.prepareMoveBack(ops, back); err != nil {
-			return nil, err
+		if err := r.prepareMoveBack(&way, w.log, back); err != nil {
+			return way, err
 		}
-		if err := r.gitOfSteps(back); err != nil {
-			return nil, err
+		if err := r.gitOfSteps(&way, back); err != nil {
+			return way, err
 		}
 	}
-	if (last.left != nil || r.move != nil) && r.Options.Half == conversation.Both {
+	if (last.left != nil || way.move != nil) && r.Options.Half == conversation.Both {
 		r.Options.Half = conversation.CodeOnly // the conversation is where it belongs, or is on its way
 	}
-	return plan, nil
+	return way, nil
 }
 
-// stepFromNow finds the next step from the present files, nil for none. plan is set where making it was the
-// only way to know.
-func (r *Run) stepFromNow(past *past) (*undoStep, *treeio.Plan, error) {
+// stepFromNow finds the next step from the present files, nil for none.
+func (w *past) stepFromNow() (*undoStep, error) {
+	r := w.r
 	type view struct {
 		root, rules, coverage oid.ID
 		held                  int
 	}
 	none := map[view]bool{} // what a plan has no change to
 	var roots []oid.ID
-	differs := func(c manifest.Checkpoint) (*treeio.Plan, error) {
-		v := view{c.Root, c.Rules, c.Coverage, r.heldFor(c)}
+	differs := func(s *undoStep) (bool, error) {
+		c := s.state
+		v := view{c.Root, c.Rules, c.Coverage, w.heldFor(c)}
 		if c.Root == r.Now || none[v] {
-			return nil, nil
+			return false, nil
 		}
-		plan, err := r.planTo(c)
-		if err == nil && !plan.Empty() {
-			// Trees may differ where the working tree does not: what is ignored is in the one only.
-			err = plan.Read(r.Ctx, r.Tx)
-		}
-		if err != nil || !plan.Empty() || slices.ContainsFunc(plan.Skips, obstructs) {
-			return plan, err
+		way, err := w.readTo(c)
+		if err != nil || !way.Plan.Empty() || slices.ContainsFunc(way.Plan.Skips, obstructs) {
+			s.way = &way
+			return true, err
 		}
 		none[v] = true
-		for _, s := range plan.Skips {
-			if s.Reason == treeio.ReasonNested && r.nested == "" {
-				r.nested = s.Path
+		for _, s := range way.Plan.Skips {
+			if s.Reason == treeio.ReasonNested && w.nested == "" {
+				w.nested = s.Path
 			}
 		}
 		roots = append(roots, c.Root)
-		return nil, nil
+		return false, nil
 	}
 	for {
-		c, op, err := past.next()
+		c, op, err := w.next()
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
+		var steps []undoStep
 		switch {
 		case c != nil && r.Options.Half == conversation.ConversationOnly && c.Transcript != nil:
-			if there, err := past.talksThere(*c); err != nil {
-				return nil, nil, err
+			if there, err := w.talksThere(*c); err != nil {
+				return nil, err
 			} else if !there {
-				past.talk = c.Transcript
-				return &undoStep{state: *c}, nil, nil
+				w.talk = c.Transcript
+				return &undoStep{state: *c}, nil
 			}
 		case c != nil:
-			if plan, err := differs(*c); err != nil || plan != nil {
-				return &undoStep{state: *c}, plan, err
-			}
-		case op != nil:
-			steps, err := r.stepsOf(past, *op)
-			if err != nil {
-				return nil, nil, err
-			}
-			for _, s := range steps {
-				if s.back != nil && r.Sel == nil {
-					return &s, nil, nil
-				}
-				if s.back == nil {
-					if edited, err := r.editedSince(*op, r.Now); err != nil {
-						return nil, nil, err
-					} else if !edited {
-						continue
-					}
-				}
-				if plan, err := differs(s.state); err != nil || plan != nil {
-					return &s, plan, err
-				}
-			}
+			steps = []undoStep{{state: *c}}
+		case op == nil:
+			return nil, r.pathsExist(roots...)
 		default:
-			if err := r.pathsExist(roots...); err != nil {
-				return nil, nil, err
+			if steps, err = w.stepsOf(*op); err != nil {
+				return nil, err
 			}
-			return nil, nil, nil
+		}
+		for _, s := range steps {
+			if s.back != nil && r.Sel == nil {
+				return &s, nil
+			}
+			if s.back == nil && op != nil {
+				if edited, err := r.editedSince(*op, r.Now); err != nil {
+					return nil, err
+				} else if !edited {
+					continue
+				}
+			}
+			if differ, err := differs(&s); err != nil || differ {
+				return &s, err
+			}
 		}
 	}
+}
+
+// readTo plans the way from the present files to a state, and reads what it would change: trees may differ where the working
+// tree does not, since what is ignored is in one of them only.
+func (w *past) readTo(c manifest.Checkpoint) (Way, error) {
+	way, err := w.r.planTo(c, w.selected(c))
+	if err == nil && !way.Plan.Empty() {
+		err = way.Plan.Read(w.r.Ctx, w.r.Tx)
+	}
+	return way, err
 }
 
 // obstructs reports whether a path that a plan leaves alone differs all the same: something stands in its way.
@@ -225,19 +230,20 @@ func obstructs(skip problem.Problem) bool { return skip.Code == problem.InTheWay
 
 // stepsOf are the steps that lead through an operation: to what it left, where work came after it, and to before it,
 // unless it is an undo itself. None, where it has nothing of the half that was asked for.
-func (r *Run) stepsOf(past *past, op manifest.Operation) (steps []undoStep, err error) {
+func (w *past) stepsOf(op manifest.Operation) (steps []undoStep, err error) {
+	r := w.r
 	if op.Undoes != 0 && !op.MovesHalf() && op.GitAfter.IsZero() {
 		return nil, nil // all was there already, or what it took back cancels out
 	}
-	if there, err := r.treesThere(past.log, op); err != nil || !there {
+	if there, err := r.treesThere(w.log, op); err != nil || !there {
 		return nil, err
 	}
-	origin, whole := oplog.OriginOf(past.log, op), oplog.TakenBackWhole(past.log, op)
-	takesBack := isOneStep(past.log, op)
+	origin, whole := oplog.OriginOf(w.log, op), oplog.TakenBackWhole(w.log, op)
+	takesBack := isOneStep(w.log, op)
 	files, moved := op.After != (oid.ID{}), origin.Fork != "" || origin.TranscriptBackup != ""
 	back := op // or what did it again last
-	undo, _ := oplog.Stacks(past.log)
-	if i := slices.IndexFunc(undo, func(o manifest.Operation) bool { return oplog.OriginOf(past.log, o).Seq == origin.Seq }); i >= 0 {
+	undo, _ := oplog.Stacks(w.log)
+	if i := slices.IndexFunc(undo, func(o manifest.Operation) bool { return oplog.OriginOf(w.log, o).Seq == origin.Seq }); i >= 0 {
 		back = undo[i]
 	}
 	switch {
@@ -259,7 +265,7 @@ func (r *Run) stepsOf(past *past, op manifest.Operation) (steps []undoStep, err 
 	}
 	known := safety.ID != (manifest.CheckpointID{})           // else it was collected, and its rules are not known
 	if known && op.Kind == manifest.OpUndoRestore && !whole { // its state is the safety checkpoint of what it took back
-		if saved, err := past.follows(op.After); err != nil || saved {
+		if saved, err := w.follows(op.After); err != nil || saved {
 			return nil, err // the checkpoint is the better name for the same
 		}
 	}
@@ -301,19 +307,20 @@ func (r *Run) treesThere(newestFirst []manifest.Operation, op manifest.Operation
 }
 
 // stepBelow finds the next step from a state that differs from it; nil for none.
-func (r *Run) stepBelow(past *past, from undoStep) (*undoStep, error) {
+func (w *past) stepBelow(from undoStep) (*undoStep, error) {
+	r := w.r
 	today := r.Today()
 	same := map[oid.ID]bool{from.state.Root: true}
 	differs := func(to manifest.Checkpoint) (bool, error) {
 		if same[to.Root] {
 			return false, nil
 		}
-		differ, err := r.stepDiffers(from.state, to, today)
+		differ, err := w.stepDiffers(from.state, to, today)
 		same[to.Root] = !differ
 		return differ, err
 	}
 	if from.left != nil && from.back == nil { // the operation itself is next
-		steps, err := r.stepsOf(past, *from.left)
+		steps, err := w.stepsOf(*from.left)
 		if err != nil {
 			return nil, err
 		}
@@ -322,14 +329,14 @@ func (r *Run) stepBelow(past *past, from undoStep) (*undoStep, error) {
 		}
 	}
 	for {
-		c, op, err := past.next()
+		c, op, err := w.next()
 		if err != nil || c == nil && op == nil {
 			return nil, err
 		}
 		var steps []undoStep
 		if c != nil {
 			steps = []undoStep{{state: *c}}
-		} else if steps, err = r.stepsOf(past, *op); err != nil {
+		} else if steps, err = w.stepsOf(*op); err != nil {
 			return nil, err
 		}
 		for _, s := range steps {
@@ -353,12 +360,13 @@ func (r *Run) stepBelow(past *past, from undoStep) (*undoStep, error) {
 
 // stepDiffers reports whether a restore that goes from the one checkpoint to the other has
 // something to do: a path that the other did not see, or that is out of scope, is no difference.
-func (r *Run) stepDiffers(from, to manifest.Checkpoint, today *rules.Scopes) (bool, error) {
+func (w *past) stepDiffers(from, to manifest.Checkpoint, today *rules.Scopes) (bool, error) {
+	r, selected := w.r, w.selected(to)
 	target := rules.Of(r.Project, r.Tx, to)
 	var saw *Sight
 	differ, kept := false, r.Sessions()
 	err := manifest.Diff(r.Tx.Load, to.Root, from.Root, func(c manifest.Change) error {
-		if differ || r.Sel != nil && !r.Sel.Has(c.Path) || kept(c.Path) || r.holds(c.Path, to) {
+		if differ || selected != nil && !selected.Has(c.Path) || kept(c.Path) {
 			return nil
 		}
 		if saw == nil {

@@ -10,16 +10,15 @@ import (
 	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/project"
-	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
 // undoWithGit goes as many steps back as the options say, with git's own state. A step leads to a checkpoint, or to what an
 // operation left or found.
-func (r *Run) undoWithGit() (*treeio.Plan, error) {
+func (r *Run) undoWithGit() (way Way, err error) {
 	ops, err := oplog.Operations(r.Ctx, r.Project, 0)
 	if err != nil {
-		return nil, err
+		return way, err
 	}
 	found := r.gitSteps(ops)
 	var steps []undoStep
@@ -27,41 +26,41 @@ func (r *Run) undoWithGit() (*treeio.Plan, error) {
 		s, err := found.next()
 		switch {
 		case err != nil:
-			return nil, err
+			return way, err
 		case s == nil && n == 0:
-			return nil, &project.NothingError{What: oplog.UndoVerb, Next: "nothing was lost since any checkpoint: rewind list shows what there is"}
+			return way, &project.NothingError{What: oplog.UndoVerb, Next: "nothing was lost since any checkpoint: rewind list shows what there is"}
 		case s == nil:
-			return nil, &project.FewStepsError{What: oplog.UndoVerb, Have: n}
+			return way, &project.FewStepsError{What: oplog.UndoVerb, Have: n}
 		}
 		steps = append(steps, *s)
 	}
 	last := steps[len(steps)-1]
 	if r.Options.GitOnly && last.back != nil && last.back.MovesMoreThanGit() {
-		return nil, r.takeBackGitAlone(steps)
+		return r.takeBackGitAlone(steps)
 	}
-	return r.undoTo(ops, steps, nil)
+	return found.past.undoTo(steps)
 }
 
 // takeBackGitAlone takes back what operations did to git's own state. The oldest is the next step: what else it did is still
 // there. The newer ones did nothing else.
-func (r *Run) takeBackGitAlone(steps []undoStep) error {
+func (r *Run) takeBackGitAlone(steps []undoStep) (way Way, err error) {
 	var back []manifest.Operation // the newest last
 	for i, s := range slices.Backward(steps) {
 		if s.back == nil || i < len(steps)-1 && s.back.MovesMoreThanGit() {
-			return r.mixedGit("--git-only")
+			return way, r.mixedGit("--git-only")
 		}
 		back = append(back, *s.back)
 	}
-	r.Op.Below, r.Op.Checkpoint = back[0].Seq+1, back[0].Safety
-	if err := r.reportTarget(back[0]); err != nil {
-		return err
+	r.Op.Below = back[0].Seq + 1
+	if way.Target, err = r.stateBefore(back[0]); err != nil {
+		return way, err
 	}
 	r.Options.Half = conversation.CodeOnly
-	return r.takeBackGit(back)
+	return way, r.takeBackGit(&way, back)
 }
 
 // gitOfSteps plans what becomes of git's own state on a way of several steps that takes some operations back.
-func (r *Run) gitOfSteps(back []manifest.Operation) error {
+func (r *Run) gitOfSteps(way *Way, back []manifest.Operation) error {
 	moved := slices.ContainsFunc(back, func(o manifest.Operation) bool { return !o.GitAfter.IsZero() })
 	switch {
 	case !moved || r.Options.Git == GitExact:
@@ -69,7 +68,7 @@ func (r *Run) gitOfSteps(back []manifest.Operation) error {
 	case r.Options.Git == GitLost:
 		return r.mixedGit("--git")
 	}
-	return r.takeBackGit(back)
+	return r.takeBackGit(way, back)
 }
 
 func (r *Run) mixedGit(flag string) error {
@@ -120,10 +119,10 @@ func (g *gitSteps) next() (*undoStep, error) {
 		case c != nil:
 			g.ahead = []undoStep{{state: *c}}
 		default:
-			if g.ahead, err = g.r.stepsOf(g.past, *op); err != nil {
+			if g.ahead, err = g.past.stepsOf(*op); err != nil {
 				return nil, err
 			}
-			if g.from == nil && !op.GitBefore.IsZero() && g.r.gitIsAt(op.GitBefore) { // what it left is no state to return to
+			if g.from == nil && !op.GitBefore.IsZero() && g.r.gitIsAt(manifest.Checkpoint{ID: op.Safety}, op.GitBefore) { // what it left is no state to return to
 				g.ahead = slices.DeleteFunc(g.ahead, func(s undoStep) bool { return s.back == nil || g.r.Options.GitOnly })
 			}
 		}
@@ -165,8 +164,7 @@ func (g *gitSteps) goes(to manifest.Checkpoint) (bool, error) {
 	}
 	move := &gitMove{half: r.Options.Git, quiet: true}
 	defer move.close()
-	r.target = to
-	err := r.planGit(move, to.Git)
+	err := r.planGit(move, to, to.Git)
 	if errors.As(err, new(*project.RefusedError)) || len(move.refusals) > 0 {
 		return true, nil // it is reported when the way there is planned
 	}
@@ -178,15 +176,12 @@ func (g *gitSteps) filesDiffer(to manifest.Checkpoint) (bool, error) {
 	r := g.r
 	switch {
 	case g.from != nil:
-		return r.stepDiffers(*g.from, to, r.Today())
+		return g.past.stepDiffers(*g.from, to, r.Today())
 	case to.Root == r.Now:
 		return false, nil
 	}
-	plan, err := r.planTo(to)
-	if err == nil && !plan.Empty() {
-		err = plan.Read(r.Ctx, r.Tx)
-	}
-	return err == nil && !plan.Empty(), err
+	way, err := g.past.readTo(to)
+	return err == nil && !way.Plan.Empty(), err
 }
 
 // gitInstead is what to do where no file differs, and git has lost something; "" where it has not either.

@@ -29,10 +29,12 @@ type past struct {
 	given    *manifest.Operation   // given last, and not yet passed
 	at       *manifest.Checkpoint  // given last, or where an undo led that was passed; nil: an operation came since
 	talk     *manifest.Transcript  // where the last undo brought the conversation
+	nested   string                // a repository below the root that a plan left alone; "" for none
+	held     map[string]held       // by path, what an undo of some paths brought back already; see selected
 }
 
 func newPast(r *Run, newestFirst []manifest.Operation) *past {
-	w := &past{r: r, log: newestFirst}
+	w := &past{r: r, log: newestFirst, held: map[string]held{}}
 	for _, o := range newestFirst {
 		if origin := oplog.OriginOf(newestFirst, o); o.Kind.Moves() && !origin.ChangesNothing() && !o.PutsBack() {
 			w.ops = append(w.ops, o)
@@ -173,8 +175,8 @@ func (w *past) talksThere(c manifest.Checkpoint) (bool, error) {
 	if a, b := w.talk, c.Transcript; a != nil && a.Session == b.Session && a.EventID == b.EventID && (a.EventID != "" || a.Offset == b.Offset) {
 		return true, nil
 	}
-	o := w.r.moveOptions()
-	o.Target, o.DryRun, o.InPlace, o.Shorter = c, true, false, true
+	o := w.r.moveOptions(c, nil)
+	o.DryRun, o.InPlace, o.Shorter = true, false, true
 	m, err := conversation.PrepareMove(w.r.Ctx, w.r.Project, o)
 	if errors.As(err, new(*conversation.NoConversationError)) {
 		return false, nil // the move itself reports it
@@ -234,54 +236,53 @@ func (w *past) hold(op, origin manifest.Operation) error {
 	if err != nil || h.from == 0 { // collected meanwhile
 		return err
 	}
-	if w.r.held == nil {
-		w.r.held = map[string]held{}
-	}
 	return manifest.Diff(w.r.Tx.Load, op.Before, op.After, func(c manifest.Change) error {
-		now, ok := w.r.held[c.Path]
+		now, ok := w.held[c.Path]
 		if !ok {
 			now = h
 		}
 		now.from = min(now.from, h.from)
-		w.r.held[c.Path] = now
+		w.held[c.Path] = now
 		return nil
 	})
 }
 
 // holds reports whether a path stays unchanged on the way to a checkpoint, since an undo brought it further back.
-func (r *Run) holds(path string, to manifest.Checkpoint) bool {
-	h, ok := r.held[path]
+func (w *past) holds(path string, to manifest.Checkpoint) bool {
+	h, ok := w.held[path]
 	return ok && h.from <= placeOf(to) && placeOf(to) < h.to
 }
 
 // heldFor is how many paths stay unchanged on the way to a checkpoint.
-func (r *Run) heldFor(to manifest.Checkpoint) (n int) {
-	for path := range r.held {
-		if r.holds(path, to) {
+func (w *past) heldFor(to manifest.Checkpoint) (n int) {
+	for path := range w.held {
+		if w.holds(path, to) {
 			n++
 		}
 	}
 	return n
 }
 
-// selectFor is what is selected on the way to a checkpoint: r.sel without what an undo of some paths brought further back.
-func (r *Run) selectFor(c manifest.Checkpoint) treeio.Selection {
-	if r.heldFor(c) > 0 {
-		return unheld{r, c}
+// selected is what is selected on the way to a checkpoint, without what an undo of some paths brought further back.
+func (w *past) selected(c manifest.Checkpoint) treeio.Selection {
+	asked := w.r.selected(c)
+	if w.heldFor(c) > 0 {
+		return unheld{w, asked, c}
 	}
-	return r.Sel
+	return asked
 }
 
 type unheld struct {
-	r  *Run
-	to manifest.Checkpoint
+	past  *past
+	asked treeio.Selection // nil: everything
+	to    manifest.Checkpoint
 }
 
 func (u unheld) Has(path string) bool {
-	return (u.r.Sel == nil || u.r.Sel.Has(path)) && !u.r.holds(path, u.to)
+	return (u.asked == nil || u.asked.Has(path)) && !u.past.holds(path, u.to)
 }
 
-func (u unheld) Below(dir string) bool { return u.r.Sel == nil || u.r.Sel.Below(dir) }
+func (u unheld) Below(dir string) bool { return u.asked == nil || u.asked.Below(dir) }
 
 // cut leaves what is below a sequence number.
 func (w *past) cut(seq uint64) {

@@ -25,7 +25,7 @@ func UndoRestore(ctx context.Context, p *project.Project, o Options) (*Restored,
 }
 
 func undoRestore(ctx context.Context, p *project.Project, o Options, verb string) (*Restored, error) {
-	return runTakeBack(ctx, p, o, manifest.OpUndoRestore, func(r *Run, ops []manifest.Operation) (*treeio.Plan, error) {
+	return runTakeBack(ctx, p, o, manifest.OpUndoRestore, func(r *Run, ops []manifest.Operation) (way Way, err error) {
 		undo, _ := oplog.Stacks(ops)
 		i := len(undo) - 1
 		if to := o.To; to != 0 {
@@ -35,11 +35,11 @@ func undoRestore(ctx context.Context, p *project.Project, o Options, verb string
 				}
 			}
 			if i = oplog.IndexOf(undo, to); i < 0 {
-				return nil, notTakenBack(ops, o.To)
+				return way, notTakenBack(ops, o.To)
 			}
 		}
 		if i < 0 {
-			return nil, &project.NothingError{What: oplog.UndoVerb}
+			return way, &project.NothingError{What: oplog.UndoVerb}
 		}
 		return r.takeBack(ops, undo[i:], manifest.OpUndoRestore, verb)
 	})
@@ -73,10 +73,10 @@ func notTakenBack(ops []manifest.Operation, seq uint64) error {
 // RedoRestore does again what UndoRestore took back. A new restore clears what
 // could be redone, a save does not. Errors as UndoRestore.
 func RedoRestore(ctx context.Context, p *project.Project, o Options) (*Restored, error) {
-	return runTakeBack(ctx, p, o, manifest.OpRedoRestore, func(r *Run, ops []manifest.Operation) (*treeio.Plan, error) {
+	return runTakeBack(ctx, p, o, manifest.OpRedoRestore, func(r *Run, ops []manifest.Operation) (way Way, err error) {
 		_, redo := oplog.Stacks(ops)
 		if len(redo) == 0 {
-			return nil, &project.NothingError{What: oplog.RedoVerb}
+			return way, &project.NothingError{What: oplog.RedoVerb}
 		}
 		return r.takeBack(ops, redo[len(redo)-1:], manifest.OpRedoRestore, "")
 	})
@@ -136,13 +136,13 @@ func Redo(ctx context.Context, p *project.Project, o Options) (*Restored, error)
 // redo goes over the last n undos by one operation.
 func redo(ctx context.Context, p *project.Project, o Options, n int) (*Restored, error) {
 	withGit := false
-	done, err := runTakeBack(ctx, p, o, manifest.OpUndoRestore, func(r *Run, ops []manifest.Operation) (*treeio.Plan, error) {
+	done, err := runTakeBack(ctx, p, o, manifest.OpUndoRestore, func(r *Run, ops []manifest.Operation) (way Way, err error) {
 		list := oplog.Redoable(ops)
 		switch {
 		case len(list) == 0:
-			return nil, &project.NothingError{What: oplog.RedoVerb}
+			return way, &project.NothingError{What: oplog.RedoVerb}
 		case len(list) < n:
-			return nil, &project.FewStepsError{What: oplog.RedoVerb, Have: len(list)}
+			return way, &project.FewStepsError{What: oplog.RedoVerb, Have: len(list)}
 		}
 		withGit = slices.ContainsFunc(list[len(list)-n:], func(o manifest.Operation) bool { return strings.Contains(o.Args, "--git") })
 		return r.takeBack(ops, list[len(list)-n:], oplog.RedoKind(list[len(list)-1]), oplog.RedoVerb)
@@ -185,69 +185,69 @@ func stepsOf(undo manifest.Operation) int {
 }
 
 // runTakeBack runs what takes operations back. choose gets the log, the newest first.
-func runTakeBack(ctx context.Context, p *project.Project, o Options, kind manifest.OperationKind, choose func(*Run, []manifest.Operation) (*treeio.Plan, error)) (*Restored, error) {
-	return Do(ctx, p, o, kind, func(r *Run) (*treeio.Plan, error) {
+func runTakeBack(ctx context.Context, p *project.Project, o Options, kind manifest.OperationKind, choose func(*Run, []manifest.Operation) (Way, error)) (*Restored, error) {
+	return Do(ctx, p, o, kind, func(r *Run) (way Way, err error) {
 		ops, err := oplog.Operations(ctx, r.Project, 0)
 		if err != nil {
-			return nil, err
+			return way, err
 		}
 		return choose(r, ops)
 	})
 }
 
 // takeBack plans to take back operations of the log, the newest last, as one operation.
-func (r *Run) takeBack(ops, back []manifest.Operation, kind manifest.OperationKind, verb string) (_ *treeio.Plan, err error) {
+func (r *Run) takeBack(ops, back []manifest.Operation, kind manifest.OperationKind, verb string) (way Way, err error) {
 	oldest := back[0]
-	r.saw = nil // of a checkpoint that was looked at on the way here
 	for _, op := range back {
 		if there, err := r.treesThere(ops, op); err != nil {
-			return nil, err
+			return way, err
 		} else if !there {
 			what := verb
 			if what == "" {
 				what = oplog.UndoVerb
 			}
-			return nil, &project.NothingError{What: what, Next: "the state before that operation was removed, since it is old: rewind list --all shows what is kept"}
+			return way, &project.NothingError{What: what, Next: "the state before that operation was removed, since it is old: rewind list --all shows what is kept"}
 		}
-		r.takesBack = append(r.takesBack, op.Seq)
+		way.takesBack = append(way.takesBack, op.Seq)
 		if verb == oplog.RedoVerb {
-			r.answer.StepsBack += stepsOf(op)
+			way.found.StepsBack += stepsOf(op)
 		}
 	}
 	if len(back) == 1 {
 		origin := oplog.OriginOf(ops, oldest)
-		r.answer.OfVerb = commandOf(origin)
-		if r.answer.Of = origin.Kind; kind == manifest.OpRedoRestore && r.answer.Of == manifest.OpRevert {
-			if r.Notice, err = noticeAgain(r.Ctx, r.Project, origin); err != nil {
-				return nil, err
+		way.found.Of, way.found.OfVerb = origin.Kind, commandOf(origin)
+		if kind == manifest.OpRedoRestore && origin.Kind == manifest.OpRevert {
+			if way.Notice, err = noticeAgain(r.Ctx, r.Project, origin); err != nil {
+				return way, err
 			}
 		}
 	}
-	r.Op.Kind, r.Op.Verb, r.Op.Undoes, r.Op.Checkpoint = kind, verb, oldest.Seq, oldest.Safety
-	if err := r.reportTarget(oldest); err != nil {
-		return nil, err
+	r.Op.Kind, r.Op.Verb, r.Op.Undoes = kind, verb, oldest.Seq
+	if way.Target, err = r.stateBefore(oldest); err != nil {
+		return way, err
 	}
-	if err := r.prepareMoveBack(ops, back); err != nil {
-		return nil, err
+	if err := r.prepareMoveBack(&way, ops, back); err != nil {
+		return way, err
 	}
-	if err := r.hasHalf(back); err != nil {
-		return nil, err
+	if err := r.hasHalf(way.move, back); err != nil {
+		return way, err
 	}
-	if err := r.takeBackGit(back); err != nil {
-		return nil, err
+	if err := r.takeBackGit(&way, back); err != nil {
+		return way, err
 	}
 	r.Options.Half = conversation.CodeOnly // what is left to prepare
-	if r.answer.Forgotten, err = r.forgottenOf(back); err != nil {
-		return nil, err
+	if way.found.Forgotten, err = r.forgottenOf(back); err != nil {
+		return way, err
 	}
-	return r.planBack(back)
+	way.Plan, err = r.planBack(way.Target, back)
+	return way, err
 }
 
 // hasHalf refuses to take back operations that have nothing of the half that was asked for: the log would count them as
 // taken back.
-func (r *Run) hasHalf(back []manifest.Operation) error {
+func (r *Run) hasHalf(move *conversation.Move, back []manifest.Operation) error {
 	switch {
-	case r.Options.Half == conversation.ConversationOnly && r.move == nil:
+	case r.Options.Half == conversation.ConversationOnly && move == nil:
 		return &conversation.NoConversationError{Reason: "that operation moved no conversation"}
 	case r.Options.Half == conversation.CodeOnly && !slices.ContainsFunc(back, func(o manifest.Operation) bool {
 		return o.After != (oid.ID{}) || o.Fork == "" && o.TranscriptBackup == "" // what cancelled out moved neither half
@@ -261,24 +261,21 @@ func (r *Run) hasHalf(back []manifest.Operation) error {
 	return nil
 }
 
-// reportTarget finds the checkpoint that the answer names: the one that has
-// the tree from before the operation.
-func (r *Run) reportTarget(op manifest.Operation) error {
-	return r.Query(r.Ctx, func(db *manifest.DB) error {
-		c, ok, err := db.ByID(op.Safety)
-		if !ok {
-			c.ID = op.Safety // collected meanwhile
-		}
-		r.target = c
+// stateBefore is the checkpoint that has the tree from before an operation; only its id where it was collected meanwhile.
+func (r *Run) stateBefore(op manifest.Operation) (c manifest.Checkpoint, err error) {
+	err = r.Query(r.Ctx, func(db *manifest.DB) (err error) {
+		c, _, err = db.ByID(op.Safety)
 		return err
 	})
+	c.ID = op.Safety
+	return c, err
 }
 
 // planBack plans the way from the After of operations, the newest last, to the Before of the first,
 // on the paths that they changed. What is there now must be the After or the Before
 // of each in its turn.
-func (r *Run) planBack(ops []manifest.Operation) (*treeio.Plan, error) {
-	w := wayBack{r: r, now: map[string]*manifest.Entry{}}
+func (r *Run) planBack(target manifest.Checkpoint, ops []manifest.Operation) (*treeio.Plan, error) {
+	w := wayBack{r: r, selected: r.selected(target), now: map[string]*manifest.Entry{}}
 	for _, op := range slices.Backward(ops) {
 		if err := w.take(op); err != nil {
 			return nil, err
@@ -302,20 +299,21 @@ func (r *Run) planBack(ops []manifest.Operation) (*treeio.Plan, error) {
 		}
 		edits = append(edits, e)
 	}
-	target, err := treeio.EditTree(r.Tx, r.Tx, current, edits, nil)
+	root, err := treeio.EditTree(r.Tx, r.Tx, current, edits, nil)
 	if err != nil {
 		return nil, err
 	}
 	r.Now = current
 	return treeio.NewPlan(r.Ctx, treeio.Options{
 		Progress: r.PlanProgress(),
-		FS:       r.FS, Source: r.Tx, Current: current, Target: target, Select: treeio.NewExactly(paths), Own: rules.Own(r.Project), Sessions: r.Sessions(), Workers: r.Tx.Workers(),
+		FS:       r.FS, Source: r.Tx, Current: current, Target: root, Select: treeio.NewExactly(paths), Own: rules.Own(r.Project), Sessions: r.Sessions(), Workers: r.Tx.Workers(),
 	})
 }
 
 // wayBack is the working tree on the paths of operations, as it becomes while they are taken back.
 type wayBack struct {
 	r         *Run
+	selected  treeio.Selection           // nil: everything
 	now       map[string]*manifest.Entry // by path, after what was taken back so far; nil: nothing there
 	found     []treeio.Edit
 	modes     map[string]uint32
@@ -327,7 +325,7 @@ func (w *wayBack) take(op manifest.Operation) error {
 	r := w.r
 	changes, kept := map[string]manifest.Change{}, r.Sessions()
 	err := manifest.Diff(r.Tx.Load, op.Before, op.After, func(c manifest.Change) error {
-		if (r.Sel == nil || r.Sel.Has(c.Path)) && !kept(c.Path) {
+		if (w.selected == nil || w.selected.Has(c.Path)) && !kept(c.Path) {
 			changes[c.Path] = c
 		}
 		return nil

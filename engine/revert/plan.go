@@ -103,9 +103,6 @@ func (v *reverting) plan() (*treeio.Plan, error) {
 		return nil, err
 	}
 	v.tell()
-	if err := v.gitAtWork(); err != nil {
-		return nil, err
-	}
 	v.out.Back = v.back()
 	if slices.ContainsFunc(v.out.Conflicts, func(c RevertConflict) bool { return c.Choice == work.RefuseConflicts }) {
 		return nil, &ConflictError{v.out}

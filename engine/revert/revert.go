@@ -10,7 +10,6 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/transcript"
-	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/engine/work"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -124,15 +123,17 @@ func Revert(ctx context.Context, p *project.Project, o Options) (*Reverted, erro
 			return o.Confirm(out)
 		}
 	}
-	done, err := restore.Do(ctx, p, ro, manifest.OpRevert, func(r *restore.Run) (*treeio.Plan, error) {
+	done, err := restore.Do(ctx, p, ro, manifest.OpRevert, func(r *restore.Run) (way restore.Way, err error) {
 		*out = Reverted{}
 		v := &reverting{Run: r, o: o, out: out}
-		plan, err := v.plan()
+		if way.Plan, err = v.plan(); err == nil {
+			way.GitThen, err = v.gitAtWork()
+		}
 		if v.work != nil {
 			out.Subagent = v.work.Subagent
 		}
-		r.Notice = out.notice()
-		return plan, err
+		way.Notice = out.notice()
+		return way, err
 	})
 	if err != nil {
 		return nil, err

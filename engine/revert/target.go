@@ -152,7 +152,7 @@ func (v *reverting) lost(root oid.ID) (some bool, err error) {
 
 // gitAtWork finds the checkpoint that knows where HEAD was when the work that is taken back began: that of the prompt, else
 // the newest before its first call.
-func (v *reverting) gitAtWork() error {
+func (v *reverting) gitAtWork() (c *manifest.Checkpoint, err error) {
 	began := int64(0)
 	for _, at := range v.first {
 		if began == 0 || at < began {
@@ -160,22 +160,23 @@ func (v *reverting) gitAtWork() error {
 		}
 	}
 	if began == 0 {
-		return nil
+		return nil, nil
 	}
-	return v.Query(v.Ctx, func(db *manifest.DB) error {
+	err = v.Query(v.Ctx, func(db *manifest.DB) error {
 		for _, t := range v.work.Turns {
 			if !t.Until.IsZero() && t.Until.UnixNano() <= began {
 				continue // nothing of it is left to take back
 			}
-			for c, err := range db.Checkpoints(manifest.Query{Before: t.Seq + 1, All: true, Limit: 1}) {
-				v.GitThen = &c
+			for newest, err := range db.Checkpoints(manifest.Query{Before: t.Seq + 1, All: true, Limit: 1}) {
+				c = &newest
 				return err
 			}
 		}
-		c, ok, err := db.At(time.Unix(0, began))
+		before, ok, err := db.At(time.Unix(0, began))
 		if ok {
-			v.GitThen = &c
+			c = &before
 		}
 		return err
 	})
+	return c, err
 }
