@@ -89,17 +89,22 @@ func (d *payloadDecoder) field(to *string) {
 // agents have; what others call them is in their adapters.
 func (d *payloadDecoder) member(name string) {
 	e := &d.event
+	for _, f := range [...]struct {
+		name string
+		to   *string
+	}{
+		{"hook_event_name", &e.Name}, {"session_id", &e.SessionID}, {"previous_session_id", &e.PreviousSessionID},
+		{"transcript_path", &e.TranscriptPath}, {"cwd", &e.Cwd}, {"permission_mode", &e.PermissionMode},
+		{"session_title", &e.Title}, {"prompt_id", &e.PromptID}, {"tool_name", &e.Tool.Name}, {"tool_use_id", &e.ToolUseID},
+		{"source", &e.Source}, {"trigger", &e.Source}, {"reason", &e.Reason}, {"agent_id", &e.AgentID},
+		{"agent_transcript_path", &e.AgentTranscriptPath}, {"CLAUDE_ENV_FILE", &e.EnvFile},
+	} {
+		if f.name == name {
+			d.field(f.to)
+			return
+		}
+	}
 	switch name {
-	case "hook_event_name":
-		d.field(&e.Name)
-	case "session_id":
-		d.field(&e.SessionID)
-	case "previous_session_id":
-		d.field(&e.PreviousSessionID)
-	case "transcript_path":
-		d.field(&e.TranscriptPath)
-	case "cwd":
-		d.field(&e.Cwd)
 	case "workspace_roots":
 		d.Elements(func() {
 			var root string
@@ -107,20 +112,10 @@ func (d *payloadDecoder) member(name string) {
 				d.roots = append(d.roots, root)
 			}
 		})
-	case "permission_mode":
-		d.field(&e.PermissionMode)
-	case "session_title":
-		d.field(&e.Title)
-	case "prompt_id":
-		d.field(&e.PromptID)
 	case "prompt", "initial_prompt":
 		if t, ok := d.Text(maxPromptBytes); ok && (name == "prompt" || e.Prompt == "") {
 			e.Prompt, e.PromptTruncated, d.hasPrompt = t.Kept, t.Truncated, true
 		}
-	case "tool_name":
-		d.field(&e.Tool.Name)
-	case "tool_use_id":
-		d.field(&e.ToolUseID)
 	case "tool_input":
 		d.toolInput()
 	case "tool_response":
@@ -129,21 +124,11 @@ func (d *payloadDecoder) member(name string) {
 		d.toolResult()
 	case "exit_code":
 		d.exitCode()
-	case "source", "trigger":
-		d.field(&e.Source)
-	case "reason":
-		d.field(&e.Reason)
-	case "agent_id":
-		d.field(&e.AgentID)
 	case "agent_type":
 		if d.Peek() == '"' {
 			d.agentType = true
 		}
 		d.field(&e.AgentType)
-	case "agent_transcript_path":
-		d.field(&e.AgentTranscriptPath)
-	case "CLAUDE_ENV_FILE":
-		d.field(&e.EnvFile)
 	// Of a tool call, beside the rest instead of in its input.
 	case "command", "file_path", "edits", "old_string", "new_string":
 		d.input.member(d.Scanner, name)

@@ -22,16 +22,21 @@ func run(names []string) error {
 		return errors.New("usage: mergeloop OURS BASE THEIRS")
 	}
 	var texts [3][]string
+	var named [3][]int32
+	var table linediff.Table
 	for i, name := range names {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			return err
 		}
 		texts[i] = linediff.Lines(string(text))
+		for _, l := range texts[i] {
+			named[i] = append(named[i], table.Name(l))
+		}
 	}
 	ours, base, theirs := texts[0], texts[1], texts[2]
 	var out strings.Builder
-	for _, p := range linediff.Merge(base, ours, theirs) {
+	for _, p := range table.Merge(named[1], named[0], named[2]) {
 		lines := ours[p.Ours:p.OursEnd]
 		switch p.Origin {
 		case linediff.Theirs:

@@ -191,11 +191,9 @@ func Explain(err error) (f Failure) {
 
 func (e *PartialError) Explain(f *Failure) {
 	*f = Failure{Code: ExitPartial, Message: e.Error(), Hint: e.Hint}
-	for _, p := range FirstN(e.Paths, MaxNamed) {
-		f.Warnings = append(f.Warnings, p.Path+": "+p.Reason)
-	}
-	if n := len(e.Paths) - MaxNamed; n > 0 {
-		f.Warnings = append(f.Warnings, fmt.Sprintf("and %d more%s", n, InJSON))
+	f.Warnings = FirstNamed(e.Paths, MaxNamed, func(p problem.Problem) string { return p.Path + ": " + p.Reason })
+	if len(e.Paths) > MaxNamed {
+		f.Warnings[MaxNamed] += InJSON
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/port"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/save"
@@ -25,6 +26,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/engine/watch"
 	"github.com/rewind-cli/rewind/engine/work"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // explainEngine knows the engine's typed errors.
@@ -191,7 +193,7 @@ func explainNamed(err error, f *Failure) bool {
 			f.Hint = "use more characters: " + strings.Join(FirstN(ambiguous.Matches, 8), ", ")
 		}
 	case errors.As(err, &several):
-		f.Code, f.Hint = ExitUsage, "name one of them: "+quotedPaths(several.Matches)
+		f.Code, f.Hint = ExitUsage, "name one of them: "+strings.Join(QuoteAll(several.Matches), ", ")
 	case is[*port.OnlyPreciousError](err, f, ExitFailed, "--with-precious includes it"):
 	case is[*project.NoPathError](err, f, ExitFailed, "rewind show CKPT --files lists the paths of a checkpoint"):
 	case is[*maintain.NotHeldError](err, f, ExitFailed, "nothing was removed; rewind history PATH shows the checkpoints that have a path"):
@@ -217,9 +219,9 @@ func explainHeld(err error, f *Failure) bool {
 	switch {
 	case errors.As(err, &forgotten):
 		f.Code, f.Hint = ExitRefused, "rewind list shows the checkpoints"
-		for _, c := range FirstN(forgotten.Steps, MaxNamed) {
-			f.Warnings = append(f.Warnings, strings.TrimSpace(c.ID.String()[:ShortID]+" "+c.Description))
-		}
+		f.Warnings = Map(FirstN(forgotten.Steps, MaxNamed), func(c manifest.Checkpoint) string {
+			return strings.TrimSpace(c.ID.String()[:ShortID] + " " + c.Description)
+		})
 		if forgotten.Older != nil {
 			f.Hint = "rewind restore " + forgotten.Older.ID.String()[:ShortID] + " goes further back, to the next checkpoint that differs"
 		}
@@ -278,9 +280,7 @@ func explainConversation(err error, f *Failure) bool {
 	case errors.As(err, &noSession):
 		f.Code, f.Hint = ExitNotFound, "rewind sessions lists all sessions; choose one with --session"
 		f.choices = Map(noSession.Choices, viewChoice)
-		for _, s := range FirstN(noSession.Choices, MaxNamed) {
-			f.Warnings = append(f.Warnings, "session "+choiceText(s, noSession.Now))
-		}
+		f.Warnings = Map(FirstN(noSession.Choices, MaxNamed), func(s session.Info) string { return "session " + choiceText(s, noSession.Now) })
 	case is[*transcript.FewPromptsError](err, f, ExitNotFound, "rewind list shows the prompts that have a checkpoint"):
 	case is[*conversation.AgentRunningError](err, f, ExitRefused, "close it first, omit --in-place to get a fork, or proceed with --force"):
 	default:
@@ -320,17 +320,12 @@ func explainRest(err error, f *Failure) bool {
 	case is[*settings.NotJSONError](err, f, ExitFailed, "the file was left unchanged; fix it by hand"):
 	case errors.As(err, &aborted) && len(aborted.Left) > 0:
 		f.Code, f.Hint = ExitPartial, "fix the cause, then rewind undo continues putting files back"
-		for _, s := range FirstN(aborted.Left, MaxNamed) {
-			f.Warnings = append(f.Warnings, s.Path+": "+s.Reason)
-		}
+		f.Warnings = Map(FirstN(aborted.Left, MaxNamed), func(s problem.Problem) string { return s.Path + ": " + s.Reason })
 	default:
 		return false
 	}
 	return true
 }
-
-// quotedPaths names paths as a shell takes them.
-func quotedPaths(paths []string) string { return strings.Join(QuoteAll(paths), ", ") }
 
 // LinkAgain is how a person says that a directory is to be the linked worktree again that it was, in front of a command.
 func LinkAgain(e *restore.WorktreeRemovedError, command string) string {

@@ -18,12 +18,8 @@ type PulledView struct {
 	Ahead       bool    `json:"ahead"`       // it continues from the newest checkpoint of this store
 }
 
-// ViewPulled is its view.
-func ViewPulled(p *project.Project, l project.PulledLog) PulledView {
-	return viewPulled(l, IsAhead(p, l))
-}
-
-func viewPulled(l project.PulledLog, ahead bool) PulledView {
+// ViewPulled is the view of a log.
+func ViewPulled(l project.PulledLog, ahead bool) PulledView {
 	from, _ := strconv.Unquote(l.Root)
 	v := PulledView{Name: l.Name, Remote: l.Remote, Machine: l.Machine, From: app.ViewPath(from).Path, Checkpoints: l.Newer, Ahead: ahead}
 	if !l.Newest.IsZero() {

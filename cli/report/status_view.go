@@ -151,7 +151,7 @@ func ViewStatus(st *status.Status, set *settings.Settings) StatusView {
 		NotCovered: rows.ViewProblems(st.NotCovered), Coverage: rows.ViewProblems(st.NotCovered), Precious: st.Precious, Orphans: append([]string{}, st.Orphans...), LastHookError: HookErrorText(st.LastHookError),
 		Outsiders: viewOutsiders(st.Outsiders), Remotes: app.Map(st.Remotes, ViewRemote), Gone: len(st.Gone), GoneBytes: stores.Bytes(st.Gone),
 	}
-	v.Pulled = app.Map(st.Pulled, func(l project.PulledLog) PulledView { return viewPulled(l, st.Ahead[l.Name]) })
+	v.Pulled = app.Map(st.Pulled, func(l project.PulledLog) PulledView { return ViewPulled(l, st.Ahead[l.Name]) })
 	if st.Last != nil {
 		last := rows.ViewCheckpoint(*st.Last)
 		v.Last = &last

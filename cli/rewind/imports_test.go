@@ -102,7 +102,7 @@ var inEngine = map[string][]string{
 	"engine/maintain": {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/gitprogram", "engine/gitrepo", "engine/gitstate", "engine/notice", "engine/pathspec", "engine/problem", "engine/project", "engine/reach", "engine/remote", "engine/rootfs", "engine/rules", "engine/treeio",
 		"engine/scan", "engine/settings", "engine/stores", "engine/transcript", "engine/window", "manifest"},
 	"engine/remote":      {"cas", "engine/account", "engine/gitrepo", "engine/problem", "engine/project", "engine/reach", "engine/remote/bucket", "engine/stores", "manifest"},
-	"engine/attribution": {"cas", "engine/project", "engine/transcript", "engine/window", "manifest"},
+	"engine/attribution": {"cas", "engine/project", "engine/rootfs", "engine/transcript", "engine/window", "manifest"},
 	"engine/attempts":    {"cas", "engine/conversation", "engine/project", "engine/transcript", "manifest"},
 	"engine/gitevents":   {"engine/account", "cas", "engine/gitrepo", "engine/gitstate", "manifest"},
 	"engine/timeline":    {"cas", "engine/account", "engine/attribution", "engine/checkpoint", "engine/conversation", "engine/gitevents", "engine/gitstate", "engine/pathspec", "engine/problem", "engine/project", "engine/transcript", "engine/window", "engine/work", "manifest"},

@@ -75,7 +75,7 @@ func (m *Picker) browseKey(k string) Action {
 		m.mode, m.planAt, m.log = logging, 0, nil
 		m.ask(Ask{What: AskLog})
 	case "F":
-		m.beginFiles()
+		m.beginFinding(Ask{What: AskFiles}) // of all files; what is typed then is a part of the path
 	case "i":
 		m.mode, m.planAt, m.log = logging, 0, nil
 		m.ask(Ask{What: AskInfo})

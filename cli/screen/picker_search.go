@@ -21,9 +21,6 @@ func (m *Picker) beginFinding(a Ask) {
 	m.ask(a)
 }
 
-// beginFiles lists all files; what is typed then is a part of the path.
-func (m *Picker) beginFiles() { m.beginFinding(Ask{What: AskFiles}) }
-
 // foundLines are those of what was found that are shown: of files, those whose paths have each word that was typed.
 func (m *Picker) foundLines() []FoundLine {
 	words := strings.Fields(strings.ToLower(string(m.field)))

@@ -63,11 +63,7 @@ const handledExt = ".events"
 
 // HandledFile says which events of a session were handled last, and is locked while one is; "" where none can be kept.
 func HandledFile(env Env, agent, session string) string {
-	file := SessionFile(env, agent, session)
-	if file == "" {
-		return ""
-	}
-	return strings.TrimSuffix(file, ".json") + handledExt
+	return besideSession(env, agent, session, handledExt)
 }
 
 // NoticeExt is the extension of the files beside the states of sessions that hold what an agent is
@@ -76,11 +72,15 @@ const NoticeExt = ".notices"
 
 // NoticeFile holds what is still to be told to the agent of a session, "" where nothing can be kept.
 func NoticeFile(env Env, agent, session string) string {
-	file := SessionFile(env, agent, session)
-	if file == "" {
+	return besideSession(env, agent, session, NoticeExt)
+}
+
+func besideSession(env Env, agent, session, ext string) string {
+	file, ok := strings.CutSuffix(SessionFile(env, agent, session), ".json")
+	if !ok {
 		return ""
 	}
-	return strings.TrimSuffix(file, ".json") + NoticeExt
+	return file + ext
 }
 
 // LoadSession reads a session's state; what is missing or damaged is empty.

@@ -238,22 +238,8 @@ func linesOf(windows []manifest.Window, seq uint64) []line {
 			l.kind = shell
 		}
 		switch w.Edge {
-		case manifest.WindowOpen:
-			l.edge = opens
-		case manifest.WindowClose:
-			l.edge = closes
-		case manifest.WindowPrompt:
-			l.edge = prompts
-		case manifest.WindowStop:
-			l.edge = stops
-		case manifest.WindowSubagentStop:
-			l.edge = subagentStops
-		case manifest.WindowStart:
-			l.edge = starts
-		case manifest.WindowEnd:
-			l.edge = ends
-		case manifest.WindowUnseen:
-			l.edge = misses
+		case opens, closes, prompts, stops, subagentStops, starts, ends, misses:
+			l.edge = w.Edge
 		default:
 			continue
 		}

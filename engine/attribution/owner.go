@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -156,12 +157,12 @@ func (a *Attribution) boundOnly(s *interval, last time.Time) bool {
 	if !s.deleted {
 		return false
 	}
-	dir, _ := project.SplitPath(s.path)
+	dir, _ := rootfs.Split(s.path)
 	below := func(path, dir string) bool { return dir == "" || strings.HasPrefix(path, dir+"/") }
 	return slices.ContainsFunc(a.overlapping(*s), func(w *window) bool {
 		return w.edits() && !w.doubtful && !w.loose && !w.End.IsZero() && !last.Before(w.Start.Add(-early)) && !s.at.After(w.End.Add(early)) &&
 			slices.ContainsFunc(w.files, func(f string) bool {
-				beside, _ := project.SplitPath(f)
+				beside, _ := rootfs.Split(f)
 				return below(s.path, beside) || below(f, dir) // or it made directories for its file
 			})
 	})

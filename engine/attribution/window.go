@@ -10,17 +10,17 @@ import (
 )
 
 // edge is what a line says of its time.
-type edge int
+type edge = manifest.WindowEdge
 
 const (
-	opens edge = iota
-	closes
-	prompts
-	stops
-	subagentStops
-	starts
-	ends
-	misses // a look that could not be taken in front of a call
+	opens         = manifest.WindowOpen
+	closes        = manifest.WindowClose
+	prompts       = manifest.WindowPrompt
+	stops         = manifest.WindowStop
+	subagentStops = manifest.WindowSubagentStop
+	starts        = manifest.WindowStart
+	ends          = manifest.WindowEnd
+	misses        = manifest.WindowUnseen // a look that could not be taken in front of a call
 )
 
 // kind is of a window what its call can write.

@@ -128,6 +128,15 @@ func (t *Tree) Move(ctx context.Context, walk Walk, donor *Donor) (Moved, error)
 	return m, err
 }
 
+// passOver notes a path that failed; what is wrong with the machine ends all.
+func (t *Tree) passOver(path string, err error) error {
+	if err == nil || problem.OfMachine(err) {
+		return err
+	}
+	t.add(path, err)
+	return nil
+}
+
 func (t *Tree) add(path string, err error) {
 	reason := problem.Text(err)
 	if errors.Is(err, errEdited) {
@@ -196,11 +205,8 @@ func (t *Tree) directories(ctx context.Context, order []string, want map[string]
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := t.directory(path); err != nil {
-			if problem.OfMachine(err) {
-				return err
-			}
-			t.add(path, err)
+		if err := t.passOver(path, t.directory(path)); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -269,11 +275,7 @@ func (t *Tree) fill(ctx context.Context, order []string, want map[string]*direct
 func (t *Tree) fillDir(ctx context.Context, path string, want *directory, donor *Donor, done func(e manifest.Entry, wrote, cloned bool)) error {
 	d, err := t.o.FS.OpenDir(path)
 	if err != nil {
-		if problem.OfMachine(err) {
-			return err
-		}
-		t.add(path, err)
-		return nil
+		return t.passOver(path, err)
 	}
 	defer d.Close()
 	from := donor.open(path)
@@ -294,11 +296,8 @@ func (t *Tree) fillDir(ctx context.Context, path string, want *directory, donor 
 			}
 		}
 		info, cloned, err := t.write(d, e, from)
-		if err != nil {
-			if problem.OfMachine(err) {
-				return err
-			}
-			t.add(rootfs.Join(path, e.Name), err)
+		if err := t.passOver(rootfs.Join(path, e.Name), err); err != nil {
+			return err
 		}
 		want.infos[i] = info
 		done(e, true, cloned)
@@ -310,11 +309,8 @@ func (t *Tree) fillDir(ctx context.Context, path string, want *directory, donor 
 func (t *Tree) modes(order []string, want map[string]*directory) error {
 	for _, path := range slices.Backward(order[1:]) {
 		err := rootfs.In(t.o.FS, path, func(d rootfs.Dir, name string) error { return d.Chmod(name, want[path].mode) })
-		if err != nil {
-			if problem.OfMachine(err) {
-				return err
-			}
-			t.add(path, err)
+		if err := t.passOver(path, err); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/ignore"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/treeio"
@@ -73,7 +74,7 @@ func (c *Captured) override(notes []Preimage) error {
 				exact[n.Path] = true
 				continue
 			}
-			_, e.Name, _ = cutLast(n.Path)
+			_, e.Name = rootfs.Split(n.Path)
 		}
 		exact[n.Path] = true
 		edits = append(edits, treeio.Edit{Path: n.Path, Entry: e})
@@ -116,13 +117,6 @@ func scopesNow(p *project.Project) (*rules.Scopes, error) {
 		}
 		return text
 	}}, nil
-}
-
-func cutLast(path string) (dir, name string, ok bool) {
-	if i := strings.LastIndexByte(path, '/'); i >= 0 {
-		return path[:i], path[i+1:], true
-	}
-	return "", path, false
 }
 
 // notesName is the directory below tmp/ in which hooks leave what a detached

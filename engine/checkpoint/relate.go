@@ -10,6 +10,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/engine/window"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -129,7 +130,7 @@ func (c *Captured) writtenAt(d differing) time.Time {
 	}
 	at := d.path
 	if d.gone {
-		at, _ = project.SplitPath(at)
+		at, _ = rootfs.Split(at)
 	}
 	for {
 		if ns, ok := c.Scan.Ctimes[at]; ok {
@@ -146,6 +147,6 @@ func (c *Captured) writtenAt(d differing) time.Time {
 		if !d.gone || at == "" {
 			return time.Time{}
 		}
-		at, _ = project.SplitPath(at) // the directory is gone, too
+		at, _ = rootfs.Split(at) // the directory is gone, too
 	}
 }

@@ -214,7 +214,7 @@ func (t *toucher) path(path string) error {
 // look is what there is, nil for nothing, and its change time, of nothing that of the directory: nanoseconds since
 // 1970, 0 where it is not known. ok is false for what no touch tells of. was is what there was.
 func (t *toucher) look(path string, was *manifest.Entry) (e *manifest.Entry, changed int64, ok bool, err error) {
-	parent, name := project.SplitPath(path)
+	parent, name := rootfs.Split(path)
 	dir, err := t.tree.OpenDir(parent)
 	var info rootfs.Info
 	opened := err == nil

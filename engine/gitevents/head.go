@@ -116,14 +116,12 @@ func (h *headLines) take(i int) error {
 	default:
 		event.Kind, event.Text = Moved, e.Message()
 	}
-	if isCommit(event.Kind) && strings.Trim(event.From, "0") == "" {
+	if (event.Kind == Commit || event.Kind == Amend) && strings.Trim(event.From, "0") == "" {
 		event.From = "" // the first one of the branch
 	}
 	h.add(event)
 	return nil
 }
-
-func isCommit(kind Kind) bool { return kind == Commit || kind == Amend }
 
 // switched adds "moving from main to topic".
 func (h *headLines) switched(e Event, text string) error {

@@ -25,13 +25,6 @@ type Part struct {
 	Theirs, TheirsEnd int
 }
 
-// Merge puts the changes of two sides to the same base together. The parts cover all three texts, in
-// order. Changes that overlap or touch are a conflict, unless both sides have come to the same lines.
-// It is safe for concurrent use.
-func Merge(base, ours, theirs []string) []Part {
-	return merge(Diff(base, ours, Options{}), Diff(base, theirs, Options{}), len(base), ours, theirs)
-}
-
 func merge[L comparable](toOurs, toTheirs []Change, length int, ours, theirs []L) []Part {
 	var out []Part
 	at := Part{}           // up to its ends is done

@@ -15,6 +15,11 @@ func merged(base, ours, theirs string) (string, bool) {
 	return strings.Join(Merged(parts, o, t), ""), Clean(parts)
 }
 
+// Merge merges texts that no table has named.
+func Merge(base, ours, theirs []string) []Part {
+	return merge(Diff(base, ours, Options{}), Diff(base, theirs, Options{}), len(base), ours, theirs)
+}
+
 func TestMerge(t *testing.T) {
 	for _, c := range []struct{ name, base, ours, theirs, want string }{ // no want: a conflict
 		{"nothing", "a\nb\n", "a\nb\n", "a\nb\n", "a\nb\n"},

@@ -69,7 +69,8 @@ func (t *Table) Diff(a, b []int32) []Change {
 	return compare(text{names: a, named: t.lines}, text{names: b, named: t.lines}, len(t.lines), &t.scratch)
 }
 
-// Merge is Merge of three texts whose lines the table has named.
+// Merge puts the changes of two sides to the same base together: three texts whose lines the table has named. The parts cover all
+// of them, in order. Changes that overlap or touch are a conflict, unless both sides have come to the same lines.
 func (t *Table) Merge(base, ours, theirs []int32) []Part {
 	return merge(t.Diff(base, ours), t.Diff(base, theirs), len(base), ours, theirs)
 }

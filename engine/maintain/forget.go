@@ -137,15 +137,13 @@ const forgetWait = 5 * time.Second
 // out, and then sweeps.
 func forget(ctx context.Context, p *project.Project, dryRun bool, begin func(*commit.Tx, *LogState) (amender, error)) (*Forgotten, error) {
 	result := &Forgotten{DryRun: dryRun, kept: map[string]bool{}}
-	if !dryRun {
-		unlock, err := forgetting(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		defer unlock()
+	unlock, err := forgetting(ctx, p, dryRun)
+	if err != nil {
+		return nil, err
 	}
+	defer unlock()
 	var a amender
-	err := amend(ctx, p, func(tx *commit.Tx, log *LogState) (_ amender, err error) {
+	err = amend(ctx, p, func(tx *commit.Tx, log *LogState) (_ amender, err error) {
 		if a, err = begin(tx, log); err == nil {
 			err = result.dropPulled(p) // before anything says that it is forgotten
 		}
@@ -179,13 +177,11 @@ func ForgetCheckpoint(ctx context.Context, p *project.Project, id manifest.Check
 		return nil, &project.NoCheckpointError{Reason: "there is none to forget"}
 	}
 	result := &Forgotten{DryRun: dryRun, Checkpoint: id, Checkpoints: 1}
-	if !dryRun {
-		unlock, err := forgetting(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		defer unlock()
+	unlock, err := forgetting(ctx, p, dryRun)
+	if err != nil {
+		return nil, err
 	}
+	defer unlock()
 	if err := result.dropPulled(p); err != nil {
 		return nil, err
 	}
@@ -211,8 +207,11 @@ func (f *Forgotten) dropPulled(p *project.Project) (err error) {
 	return err
 }
 
-// forgetting takes the lock of gc for a forget.
-func forgetting(ctx context.Context, p *project.Project) (unlock func(), err error) {
+// forgetting takes the lock of gc for a forget; a dry run needs none.
+func forgetting(ctx context.Context, p *project.Project, dryRun bool) (unlock func(), err error) {
+	if dryRun {
+		return func() {}, nil
+	}
 	if err := p.BeginWriting(ctx); err != nil {
 		return nil, err
 	}

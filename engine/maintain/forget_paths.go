@@ -185,7 +185,7 @@ func (f *forgetter) forgottenBefore(log *LogState) (map[string]bool, error) {
 
 // held reports whether a path, or a directory above it, is one that was forgotten.
 func (f *forgetter) held(path string) bool {
-	for at := path; at != ""; at, _ = project.SplitPath(at) {
+	for at := path; at != ""; at, _ = rootfs.Split(at) {
 		if f.paths[at] {
 			return true
 		}
@@ -195,7 +195,7 @@ func (f *forgetter) held(path string) bool {
 
 // touch: one of a chosen path, or of what is below it, goes.
 func (f *forgetter) touch(t *manifest.Touch) bool {
-	for at := t.Path; at != ""; at, _ = project.SplitPath(at) {
+	for at := t.Path; at != ""; at, _ = rootfs.Split(at) {
 		if f.chosen.Match(at) {
 			return true
 		}

@@ -215,7 +215,7 @@ func (p *Project) unshare(ctx context.Context) error {
 			}
 		}
 	}
-	if err := p.Store.Unshare(ctx, p.copying()); err != nil {
+	if err := p.Store.Unshare(ctx, Copying(p.Progress)); err != nil {
 		return err
 	}
 	store := p.at.Store

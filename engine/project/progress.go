@@ -12,8 +12,6 @@ func (p *Project) Counting(phase, unit string) func(done, total int) {
 	}
 }
 
-func (p *Project) copying() func(cas.Checking) { return Copying(p.Progress) }
-
 // Copying reports how many bytes of packs are copied; nil without a Progress.
 func Copying(tell Progress) func(cas.Checking) {
 	if tell == nil {

@@ -22,9 +22,6 @@ type Merged struct {
 	Requests int
 }
 
-// mergeDue reports whether so many segments were pushed since the last look that some may be merged.
-func (r *Remote) mergeDue() bool { return r.mark().Unmerged >= mergeCount }
-
 // Merge merges small objects of this store's log where there are many, and asks the remote nothing where there are not. The objects are
 // read from the remote: 64 small ones cost less than a copy of them here would. What they hold is not changed, and they stay: GC removes
 // them later. An interrupted merge, and two at once, do no harm. Errors: those of package bucket, *BadObjectError.
@@ -77,7 +74,7 @@ func (r *Remote) Merge(ctx context.Context) (done *Merged, err error) {
 
 // takeMerge decides whether this process is to merge. If it fails, others try again when as many segments have come.
 func (r *Remote) takeMerge(ctx context.Context) (m mark, due bool, err error) {
-	if err := r.p.BeginWriting(ctx); err != nil || !r.mergeDue() {
+	if err := r.p.BeginWriting(ctx); err != nil || r.mark().Unmerged < mergeCount { // of what was pushed since the last look
 		return m, false, err
 	}
 	lock, err := r.lock(ctx)

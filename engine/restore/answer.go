@@ -51,13 +51,11 @@ func movesDirectory(c treeio.Change) bool {
 // Count counts the files and symlinks among paths that are created or deleted, as list does. Empty are the directories among
 // them that contain no other of the paths.
 func (r *Restored) Count(paths []string) (files, empty int) {
-	around := dirsAround(paths)
-	for _, p := range paths {
-		switch {
-		case !r.Directories[p]:
-			files++
-		case !around[p]:
+	for _, name := range r.Named(paths) {
+		if strings.HasSuffix(name, "/") {
 			empty++
+		} else {
+			files++
 		}
 	}
 	return files, empty

@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/rewind-cli/rewind/engine/conversation"
@@ -37,14 +38,11 @@ func Back(ctx context.Context, p *project.Project, b BackOptions) (*Restored, er
 		if err != nil || !b.Both && o.Git == GitStays {
 			return Way{before: before}, err
 		}
-		found := before.Checkpoint
-		if found == nil {
-			found = before.Older
-		}
+		found := cmp.Or(before.Checkpoint, before.Older)
 		if found == nil {
 			return way, before.NoCheckpoint(b.N)
 		}
-		way, err = r.planTo(found.Checkpoint, r.selected(found.Checkpoint))
+		way, err = r.planTo(found.Checkpoint)
 		way.before = before
 		return way, err
 	})

@@ -72,14 +72,6 @@ type recovery struct {
 	left  []problem.Problem       // and what it leaves alone
 }
 
-// recoverFirst deals with a restore that crashed, or looks what a dry run leaves out.
-func (r *Run) recoverFirst() (recovery, error) {
-	if r.Options.DryRun {
-		return r.foreseeRecovery()
-	}
-	return r.recoverCrashed()
-}
-
 // recoverCrashed deals with a restore that crashed, before anything else is
 // done. It is finished if its operation was recorded, or if the same restore
 // is asked for again; else it is put back. For an undo or a redo, putting it back is

@@ -196,10 +196,7 @@ func (r *Run) planHunks(paths []string, edits []treeio.Edit) (way Way, err error
 	if err != nil {
 		return way, err
 	}
-	o := treeio.Options{
-		Progress: r.PlanProgress(),
-		FS:       r.FS, Source: r.Tx, Current: r.Now, Target: target, Select: treeio.NewExactly(all), Own: rules.Own(r.Project), Sessions: r.Sessions(), Workers: r.Tx.Workers(),
-	}
+	o := r.PlanOptions(target, treeio.NewExactly(all))
 	if with := all[len(paths):]; len(with) > 0 {
 		way.with, way.saw = with, r.sightOf(way.Target, rules.Of(r.Project, r.Tx, way.Target))
 		saw := way.saw

@@ -162,7 +162,7 @@ func Restore(ctx context.Context, p *project.Project, o Options) (*Restored, err
 		if err := r.pathsExist(c.Root); err != nil {
 			return way, err
 		}
-		way, err = r.planTo(c, r.selected(c))
+		way, err = r.planTo(c)
 		way.before = before
 		return way, err
 	})
@@ -242,7 +242,11 @@ func (r *Run) run(choose func(*Run) (Way, error)) (way Way, _ *Restored, err err
 		return way, nil, err
 	}
 	defer r.FS.Close()
-	crashed, err := r.recoverFirst()
+	look := r.recoverCrashed
+	if o.DryRun {
+		look = r.foreseeRecovery
+	}
+	crashed, err := look()
 	if err != nil {
 		return way, nil, p.Classify(err)
 	}

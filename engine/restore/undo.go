@@ -121,7 +121,7 @@ func (w *past) undoTo(steps []undoStep) (way Way, err error) {
 	}
 	if last.way != nil {
 		way = *last.way
-	} else if way, err = r.planTo(last.state, w.selected(last.state)); err != nil {
+	} else if way, err = r.planTree(last.state, last.state.Root, w.selected(last.state)); err != nil {
 		return way, err
 	}
 	if last.left != nil {
@@ -161,7 +161,7 @@ func (w *past) stepFromNow() (*undoStep, error) {
 			return false, nil
 		}
 		way, err := w.readTo(c)
-		if err != nil || !way.Plan.Empty() || slices.ContainsFunc(way.Plan.Skips, obstructs) {
+		if err != nil || !way.Plan.Empty() || slices.ContainsFunc(way.Plan.Skips, func(s problem.Problem) bool { return s.Code == problem.InTheWay && s.Failed }) {
 			s.way = &way
 			return true, err
 		}
@@ -215,18 +215,24 @@ func (w *past) stepFromNow() (*undoStep, error) {
 	}
 }
 
+// byID is a checkpoint of the log; ok is false where it was collected meanwhile.
+func (r *Run) byID(id manifest.CheckpointID) (c manifest.Checkpoint, ok bool, err error) {
+	err = r.Query(r.Ctx, func(db *manifest.DB) (err error) {
+		c, ok, err = db.ByID(id)
+		return err
+	})
+	return c, ok, err
+}
+
 // readTo plans the way from the present files to a state, and reads what it would change: trees may differ where the working
 // tree does not, since what is ignored is in one of them only.
 func (w *past) readTo(c manifest.Checkpoint) (Way, error) {
-	way, err := w.r.planTo(c, w.selected(c))
+	way, err := w.r.planTree(c, c.Root, w.selected(c))
 	if err == nil && !way.Plan.Empty() {
 		err = way.Plan.Read(w.r.Ctx, w.r.Tx)
 	}
 	return way, err
 }
-
-// obstructs reports whether a path that a plan leaves alone differs all the same: something stands in its way.
-func obstructs(skip problem.Problem) bool { return skip.Code == problem.InTheWay && skip.Failed }
 
 // stepsOf are the steps that lead through an operation: to what it left, where work came after it, and to before it,
 // unless it is an undo itself. None, where it has nothing of the half that was asked for.
@@ -255,15 +261,11 @@ func (w *past) stepsOf(op manifest.Operation) (steps []undoStep, err error) {
 		}
 		return steps, nil
 	}
-	var safety manifest.Checkpoint
-	err = r.Query(r.Ctx, func(db *manifest.DB) (err error) {
-		safety, _, err = db.ByID(op.Safety)
-		return err
-	})
+	safety, known, err := r.byID(op.Safety)
 	if err != nil {
 		return nil, err
 	}
-	known := safety.ID != (manifest.CheckpointID{})           // else it was collected, and its rules are not known
+	// Where it is not known, it was collected, and its rules are not known
 	if known && op.Kind == manifest.OpUndoRestore && !whole { // its state is the safety checkpoint of what it took back
 		if saved, err := w.follows(op.After); err != nil || saved {
 			return nil, err // the checkpoint is the better name for the same
@@ -288,13 +290,10 @@ func (r *Run) treesThere(newestFirst []manifest.Operation, op manifest.Operation
 	if oplog.IndexOf(newestFirst, op.Seq) < project.KeptOperations {
 		return true, nil
 	}
-	there := true
-	err := r.Query(r.Ctx, func(db *manifest.DB) (err error) {
-		if op.Safety != (manifest.CheckpointID{}) {
-			_, there, err = db.ByID(op.Safety)
-		}
-		return err
-	})
+	there, err := true, error(nil)
+	if op.Safety != (manifest.CheckpointID{}) {
+		_, there, err = r.byID(op.Safety)
+	}
 	for _, root := range []oid.ID{op.Before, op.After} {
 		if err == nil && there && root != (oid.ID{}) {
 			_, err = r.Tx.Load(root)

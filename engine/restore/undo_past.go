@@ -106,14 +106,8 @@ func (w *past) pass(op manifest.Operation) error {
 	case origin.Below > 0:
 		return w.passTo(origin.Below)
 	default:
-		var c manifest.Checkpoint
-		var ok bool
-		err := w.r.Query(w.r.Ctx, func(db *manifest.DB) (err error) {
-			c, ok, err = db.ByID(origin.Checkpoint)
-			return err
-		})
-		switch {
-		case err != nil || !ok: // collected meanwhile
+		c, ok, err := w.r.byID(origin.Checkpoint)
+		if err != nil || !ok {
 			return err
 		}
 		if w.talk == nil {
@@ -217,24 +211,17 @@ func placeOf(c manifest.Checkpoint) uint64 {
 // of them.
 func (w *past) hold(op, origin manifest.Operation) error {
 	h := held{0, savedHere + op.Seq}
-	err := w.r.Query(w.r.Ctx, func(db *manifest.DB) error {
-		if c, ok, err := db.ByID(op.Safety); err != nil {
-			return err
-		} else if ok {
-			h.to = placeOf(c) // it is the checkpoint of what the operation left, see stepsOf
-		}
-		if origin.Below > 0 {
-			h.from = savedHere + origin.Below
-			return nil
-		}
-		c, ok, err := db.ByID(origin.Checkpoint)
-		if ok {
-			h.from = placeOf(c)
-		}
+	if c, ok, err := w.r.byID(op.Safety); err != nil {
 		return err
-	})
-	if err != nil || h.from == 0 { // collected meanwhile
+	} else if ok {
+		h.to = placeOf(c) // it is the checkpoint of what the operation left, see stepsOf
+	}
+	if origin.Below > 0 {
+		h.from = savedHere + origin.Below
+	} else if c, ok, err := w.r.byID(origin.Checkpoint); err != nil || !ok {
 		return err
+	} else {
+		h.from = placeOf(c)
 	}
 	return manifest.Diff(w.r.Tx.Load, op.Before, op.After, func(c manifest.Change) error {
 		now, ok := w.held[c.Path]
@@ -332,15 +319,12 @@ func (w *past) older() (page []manifest.Checkpoint, err error) {
 func (r *Run) editedSince(op manifest.Operation, now oid.ID) (bool, error) {
 	today := r.Today()
 	saw, unread := r.sightIn(now, r.Scan.Problems, today), problem.UnreadOf(r.Scan.Problems, r.Scan.Problems)
-	before := sync.OnceValues(func() (scopes *rules.Scopes, err error) {
-		err = r.Query(r.Ctx, func(db *manifest.DB) error {
-			c, ok, err := db.ByID(op.Safety)
-			if ok {
-				scopes = rules.Of(r.Project, r.Tx, c)
-			}
-			return err
-		})
-		return scopes, err
+	before := sync.OnceValues(func() (*rules.Scopes, error) {
+		c, ok, err := r.byID(op.Safety)
+		if err != nil || !ok {
+			return nil, err
+		}
+		return rules.Of(r.Project, r.Tx, c), nil
 	})
 	edited := false
 	err := manifest.Diff(r.Tx.Load, op.After, now, func(c manifest.Change) error {

@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -12,7 +13,6 @@ import (
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/project"
-	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -202,11 +202,7 @@ func (r *Run) takeBack(ops, back []manifest.Operation, kind manifest.OperationKi
 		if there, err := r.treesThere(ops, op); err != nil {
 			return way, err
 		} else if !there {
-			what := verb
-			if what == "" {
-				what = oplog.UndoVerb
-			}
-			return way, &project.NothingError{What: what, Next: "the state before that operation was removed, since it is old: rewind list --all shows what is kept"}
+			return way, &project.NothingError{What: cmp.Or(verb, oplog.UndoVerb), Next: "the state before that operation was removed, since it is old: rewind list --all shows what is kept"}
 		}
 		way.takesBack = append(way.takesBack, op.Seq)
 		if verb == oplog.RedoVerb {
@@ -262,11 +258,8 @@ func (r *Run) hasHalf(move *conversation.Move, back []manifest.Operation) error 
 }
 
 // stateBefore is the checkpoint that has the tree from before an operation; only its id where it was collected meanwhile.
-func (r *Run) stateBefore(op manifest.Operation) (c manifest.Checkpoint, err error) {
-	err = r.Query(r.Ctx, func(db *manifest.DB) (err error) {
-		c, _, err = db.ByID(op.Safety)
-		return err
-	})
+func (r *Run) stateBefore(op manifest.Operation) (manifest.Checkpoint, error) {
+	c, _, err := r.byID(op.Safety)
 	c.ID = op.Safety
 	return c, err
 }
@@ -304,10 +297,7 @@ func (r *Run) planBack(target manifest.Checkpoint, ops []manifest.Operation) (*t
 		return nil, err
 	}
 	r.Now = current
-	return treeio.NewPlan(r.Ctx, treeio.Options{
-		Progress: r.PlanProgress(),
-		FS:       r.FS, Source: r.Tx, Current: current, Target: root, Select: treeio.NewExactly(paths), Own: rules.Own(r.Project), Sessions: r.Sessions(), Workers: r.Tx.Workers(),
-	})
+	return treeio.NewPlan(r.Ctx, r.PlanOptions(root, treeio.NewExactly(paths)))
 }
 
 // wayBack is the working tree on the paths of operations, as it becomes while they are taken back.

@@ -8,7 +8,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/problem"
-	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/engine/sqlite"
 	"github.com/rewind-cli/rewind/engine/treeio"
@@ -66,7 +66,7 @@ func (r *Run) sightIn(root oid.ID, problems []problem.Problem, rules *rules.Scop
 	}
 	if s.cut {
 		for file := range s.Problems {
-			if dir, name := project.SplitPath(file); ignore.RuleFile(name) && s.lacks(file) {
+			if dir, name := rootfs.Split(file); ignore.RuleFile(name) && s.lacks(file) {
 				s.blind[dir] = file
 			}
 		}
@@ -94,7 +94,7 @@ func (s *Sight) Unseen(path string, dir bool) problem.Cause {
 		if at == "" {
 			break
 		}
-		up, _ := project.SplitPath(at)
+		up, _ := rootfs.Split(at)
 		if s.Problems[up].Code == problem.Late && s.Problems[at].Code != problem.NotYet && s.lacks(at) {
 			return problem.Says("its directory was scanned after the checkpoint was taken")
 		}
@@ -109,7 +109,7 @@ func (s *Sight) Unseen(path string, dir bool) problem.Cause {
 // unlisted says why a path that a coverage which is cut short does not name may have been there.
 func (s *Sight) unlisted(path string, dir bool) problem.Cause {
 	for up := path; up != ""; {
-		up, _ = project.SplitPath(up)
+		up, _ = rootfs.Split(up)
 		if file := s.blind[up]; file != "" {
 			return problem.Says("the checkpoint lacks the rules that decide about it: " + file)
 		}

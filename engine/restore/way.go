@@ -61,23 +61,24 @@ func (r *Run) selected(c manifest.Checkpoint) treeio.Selection {
 	return r.Sel
 }
 
-// planTo plans the way of what is selected to a checkpoint under its rules and today's.
-func (r *Run) planTo(c manifest.Checkpoint, selected treeio.Selection) (Way, error) {
-	return r.planTree(c, c.Root, selected)
-}
+// planTo plans the way of what is asked for to a checkpoint.
+func (r *Run) planTo(c manifest.Checkpoint) (Way, error) { return r.planTree(c, c.Root, r.selected(c)) }
 
-// planTree plans the way to a tree that is a checkpoint's, but for files that were edited in it.
+// planTree plans the way of what is selected to the tree of a checkpoint, in which files may have been edited since, under its
+// rules and today's.
 func (r *Run) planTree(c manifest.Checkpoint, root oid.ID, selected treeio.Selection) (way Way, err error) {
 	target, today := rules.Of(r.Project, r.Tx, c), r.Today()
 	way.Target, way.saw = c, r.sightOf(c, target)
-	way.Plan, err = treeio.NewPlan(r.Ctx, treeio.Options{
-		Progress: r.PlanProgress(),
-		FS:       r.FS, Source: r.Tx, Current: r.Now, Target: root, Select: selected,
-		InTarget: target.MayGo, InScope: today.MayGo, Unseen: way.saw.Unseen, Whole: r.whole(way.saw),
-		Own: rules.Own(r.Project), Sessions: r.Sessions(), Workers: r.Tx.Workers(),
-	})
-	if err != nil {
+	o := r.PlanOptions(root, selected)
+	o.InTarget, o.InScope, o.Unseen, o.Whole = target.MayGo, today.MayGo, way.saw.Unseen, r.whole(way.saw)
+	if way.Plan, err = treeio.NewPlan(r.Ctx, o); err != nil {
 		return way, err
 	}
 	return way, r.addUnread(&way, target, today)
+}
+
+// PlanOptions are those of every plan from the present tree to another, on the paths that are selected.
+func (r *Run) PlanOptions(target oid.ID, selected treeio.Selection) treeio.Options {
+	return treeio.Options{Progress: r.PlanProgress(), FS: r.FS, Source: r.Tx, Current: r.Now, Target: target, Select: selected,
+		Own: rules.Own(r.Project), Sessions: r.Sessions(), Workers: r.Tx.Workers()}
 }

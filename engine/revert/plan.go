@@ -10,7 +10,6 @@ import (
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/restore"
-	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/engine/work"
@@ -215,11 +214,9 @@ func (v *reverting) planFiles(target oid.ID) (*treeio.Plan, error) {
 			was[f.path] = f.now
 		}
 	}
-	plan, err := treeio.NewPlan(v.Ctx, treeio.Options{
-		Progress: v.PlanProgress(),
-		FS:       v.FS, Source: v.Tx, Current: v.Now, Target: target, Select: treeio.NewExactly(paths),
-		InScope: v.Today().MayGo, Own: rules.Own(v.Project), Sessions: v.Sessions(), Workers: v.Tx.Workers(),
-	})
+	o := v.PlanOptions(target, treeio.NewExactly(paths))
+	o.InScope = v.Today().MayGo
+	plan, err := treeio.NewPlan(v.Ctx, o)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func AllOut(p *project.Project, kept []string) (path, rule string, err error) {
 		}
 		rel = filepath.ToSlash(rel)
 		names++
-		dir, name := project.SplitPath(rel)
+		dir, name := rootfs.Split(rel)
 		scope := today.scope(dir)
 		if names > maxAllOut || today.Rules == nil || scope == nil {
 			some = true

@@ -51,7 +51,7 @@ func (s *Scopes) Decide(path string, dir bool) ignore.Decision {
 	if s.Rules == nil {
 		return ignore.Skip
 	}
-	parent, name := project.SplitPath(path)
+	parent, name := rootfs.Split(path)
 	scope := s.scope(parent)
 	if scope == nil {
 		return ignore.Skip
@@ -75,7 +75,7 @@ func (s *Scopes) scope(dir string) *ignore.Scope {
 	if dir == "" {
 		scope = s.Rules.Root(read)
 	} else {
-		parent, name := project.SplitPath(dir)
+		parent, name := rootfs.Split(dir)
 		if up := s.scope(parent); up != nil {
 			if d, _ := up.Decide(name, true); d != ignore.Skip {
 				scope = up.Child(name, read)
@@ -113,7 +113,7 @@ func readRuleFile(d rootfs.Dir, name string) ([]byte, error) {
 func Today(p *project.Project, kept []string, tree rootfs.FS) *Scopes {
 	s := &Scopes{Known: map[string]*ignore.Scope{}}
 	s.Read = func(path string) []byte {
-		dir, name := project.SplitPath(path)
+		dir, name := rootfs.Split(path)
 		d, err := tree.OpenDir(dir)
 		if err != nil {
 			s.Fail(err)

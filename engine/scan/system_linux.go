@@ -16,7 +16,7 @@ func system(root string, portable bool) (newLooker func(*Cache) looker, newOpene
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return func(h *Cache) looker { return newFDLooker(h, fd) },
-		func() opener { return newFDOpener(fd) },
+	return func(h *Cache) looker { return &fdLooker{h: h, root: fd, stack: make([]openDir, 0, openDirs)} },
+		func() opener { return &fdOpener{root: fd, buf: make([]byte, 64<<10)} },
 		func() { _ = unix.Close(fd) }, nil
 }

@@ -25,10 +25,6 @@ type fdOpener struct {
 	buf   []byte
 }
 
-func newFDOpener(root int) *fdOpener {
-	return &fdOpener{root: root, buf: make([]byte, 64<<10)}
-}
-
 type fdHandle struct {
 	n  *node
 	fd int

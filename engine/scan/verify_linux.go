@@ -29,10 +29,6 @@ type openDir struct {
 	fd  int
 }
 
-func newFDLooker(h *Cache, root int) looker {
-	return &fdLooker{h: h, root: root, stack: make([]openDir, 0, openDirs)}
-}
-
 func (l *fdLooker) close() {
 	for _, d := range l.stack {
 		rawClose(d.fd)

@@ -40,7 +40,7 @@ type RemovalError struct {
 }
 
 func (e *RemovalError) Error() string {
-	return fmt.Sprintf("the store %s was only partly removed: %v", shortStoreID(e.ID), e.Err)
+	return fmt.Sprintf("the store %s was only partly removed: %v", e.ID[:min(8, len(e.ID))], e.Err)
 }
 func (e *RemovalError) Unwrap() error { return e.Err }
 
@@ -352,5 +352,3 @@ func (r *Removal) resume(ctx context.Context) error {
 	defer release()
 	return r.finish(ctx)
 }
-
-func shortStoreID(id string) string { return id[:min(8, len(id))] }

@@ -340,7 +340,7 @@ func (c *Capture) sides(f format, held oid.ID, got *Captured) (oid.ID, error) {
 	if !changed {
 		return held, nil
 	}
-	sortSides(states)
+	slices.SortFunc(states, func(a, b sideState) int { return cmp.Compare(a.Name, b.Name) })
 	id, _, err := c.Store.Put(bytes.NewReader(appendSides(nil, states)))
 	return id, err
 }

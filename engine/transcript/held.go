@@ -26,33 +26,26 @@ func readObject(s Store, id oid.ID) ([]byte, error) {
 
 // readList reads one list; nil for the zero ID.
 func readList(s Store, id oid.ID) (*List, error) {
-	if id == (oid.ID{}) {
-		return nil, nil
-	}
-	b, err := readObject(s, id)
-	if err != nil {
-		return nil, err
-	}
-	l, err := ParseList(b)
-	if d, ok := err.(*DamagedError); ok {
-		d.ID = id
-	}
-	return l, err
+	return readParsed(s, id, ParseList)
 }
 
 func readSides(s Store, id oid.ID) ([]sideState, error) {
+	return readParsed(s, id, parseSides)
+}
+
+func readParsed[T any](s Store, id oid.ID, parse func([]byte) (T, error)) (v T, err error) {
 	if id == (oid.ID{}) {
-		return nil, nil
+		return v, nil
 	}
 	b, err := readObject(s, id)
 	if err != nil {
-		return nil, err
+		return v, err
 	}
-	sides, err := parseSides(b)
+	v, err = parse(b)
 	if d, ok := err.(*DamagedError); ok {
 		d.ID = id
 	}
-	return sides, err
+	return v, err
 }
 
 type listAt struct {

@@ -48,11 +48,7 @@ const (
 
 // piDirName is the name under which pi keeps the sessions of a working directory.
 func piDirName(cwd string) string {
-	return "--" + piPlain(strings.TrimLeft(cwd, `/\`)) + "--"
-}
-
-func piPlain(path string) string {
-	return strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(path)
+	return "--" + strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(strings.TrimLeft(cwd, `/\`)) + "--"
 }
 
 // piSessions has a directory for the sessions of each working directory.

@@ -3,7 +3,6 @@ package transcript
 import (
 	"encoding/binary"
 	"math"
-	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -88,8 +87,4 @@ func validSide(name string) bool {
 		}
 	}
 	return true
-}
-
-func sortSides(s []sideState) {
-	sort.Slice(s, func(i, j int) bool { return s[i].Name < s[j].Name })
 }

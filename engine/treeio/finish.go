@@ -22,7 +22,7 @@ func getegid() int { return max(os.Getegid(), 0) }
 func (a *applier) finish(out *Outcome) {
 	ctx := context.WithoutCancel(a.ctx)
 	var unfinished atomic.Bool
-	_ = eachDir(ctx, a.o.FS, a.o.workers(), groupByDir(a.Changes, everyChange), func(w int, d rootfs.Dir, openErr error, list []int) error {
+	_ = eachDir(ctx, a.o.FS, a.o.workers(), groupByDir(a.Changes, func(*Change) bool { return true }), func(w int, d rootfs.Dir, openErr error, list []int) error {
 		for _, i := range list {
 			c := &a.Changes[i]
 			err := openErr
@@ -108,8 +108,6 @@ func (a *applier) finishOne(d rootfs.Dir, name string, c *Change) error {
 	}
 	return nil
 }
-
-func everyChange(*Change) bool { return true }
 
 // verifyError says that a path is not what was put there a moment ago.
 type verifyError struct{ reason string }

@@ -389,10 +389,17 @@ func (k *known) again() {
 
 // reverse takes own steps back one after the other; whole is false if something was in conflict and stayed.
 func (k *known) reverse() (text []string, whole bool) {
+	var table linediff.Table
+	named := func(lines []string) (out []int32) {
+		for _, l := range lines {
+			out = append(out, table.Name(l))
+		}
+		return out
+	}
 	text, whole = k.newest(), true
 	for i := len(k.versions) - 1; i > 0; i-- {
 		if k.owners[i] == ownOwner {
-			parts := linediff.Merge(k.versions[i], text, k.versions[i-1])
+			parts := table.Merge(named(k.versions[i]), named(text), named(k.versions[i-1]))
 			whole = whole && linediff.Clean(parts)
 			text = linediff.Merged(parts, text, k.versions[i-1])
 		}

@@ -65,7 +65,7 @@ func NewPull() *app.Command {
 			if c.JSON {
 				v := pulledView{Remote: r.Name, Bytes: done.Bytes, Requests: done.Requests, Torn: append([]string{}, done.Torn...), Failed: []failedView{}, Unsigned: append([]string{}, done.Unsigned...)}
 				v.Machines = app.Map(done.Logs, func(l remote.PulledLog) pulledLogView {
-					return pulledLogView{report.ViewPulled(p, l.PulledLog), l.New}
+					return pulledLogView{report.ViewPulled(l.PulledLog, report.IsAhead(p, l.PulledLog)), l.New}
 				})
 				for _, f := range done.Failed {
 					v.Failed = append(v.Failed, failedView{f.Log, f.Err.Error()})
