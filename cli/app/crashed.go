@@ -24,8 +24,14 @@ func (c *Call) reportCrash(ctx context.Context, p *project.Project) error {
 		}
 		return nil
 	}
-	c.Out.Warn("%s at %s did not finish: %s may be in the old or the new state", CrashedWhat("the", crash),
-		crash.Time.Local().Format("2006-01-02 15:04"), Plural(crash.Paths, "path", "paths"))
+	what := Plural(crash.Paths, "path", "paths")
+	switch {
+	case crash.Git && crash.Paths == 0:
+		what = "git's own state"
+	case crash.Git:
+		what += " and git's own state"
+	}
+	c.Out.Warn("%s at %s did not finish: %s may be in the old or the new state", CrashedWhat("the", crash), crash.Time.Local().Format("2006-01-02 15:04"), what)
 	c.Out.Hint("%s", CrashedCure(crash))
 	return nil
 }
@@ -47,6 +53,8 @@ func CrashedCure(crash *project.CrashedRestore) string {
 	switch {
 	case crash.Some, crash.Kind == manifest.OpRevert, crash.Kind == manifest.OpUndo, crash.Kind == manifest.OpUndoRestore, crash.Kind == manifest.OpRedoRestore:
 		return "rewind undo puts it back"
+	case crash.Git:
+		return "rewind undo puts it back; the same command as before puts it back, too, and then does all of it"
 	}
 	return fmt.Sprintf("rewind restore %s finishes it, rewind undo reverts it", crash.Checkpoint)
 }

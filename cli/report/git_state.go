@@ -162,7 +162,7 @@ func gitLeft(l gitrestore.Line) bool {
 
 // gitVerb is what becomes of it.
 func gitVerb(l gitrestore.Line) string {
-	one := l.What != gitrestore.Reflog || l.Count == 1
+	one := l.What != gitrestore.Reflog && l.What != gitrestore.Objects || l.Count == 1
 	verb := func(singular, plural string) string {
 		if one {
 			return singular

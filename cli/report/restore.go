@@ -284,6 +284,9 @@ func printRestored(c *app.Call, r *restore.Restored, v RestoreWords) {
 	}
 	if r.PutBack {
 		v.Part, format = part{}, did("Put back the %v that did not finish: %a as before it.", "Would put back the %v that did not finish: %f as before it.")
+		if len(r.GitState) > 0 {
+			v.Part = part{"files and git's own state", true}
+		}
 	}
 	named := strings.NewReplacer("%s", goal(c, r, v), "%v", rows.OperationNoun(cmp.Or(r.OfVerb, string(manifest.OpRestore))), "%p", v.Part.after(" "), "%f", v.Part.subject(), "%a", v.Part.are())
 	if onlySkipped(r) && len(problem.FailedOf(r.Skip)) > 0 {

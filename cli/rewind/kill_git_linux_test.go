@@ -17,7 +17,8 @@ import (
 var repositories = []string{".", "mods/lib", "tools/clone"}
 
 // TestSoakKilledGitRestore kills a restore of git's own state in several repositories before each of its changes. The same command
-// then makes the state exact, and a restore of the checkpoint before it brings back what there was: nothing is lost.
+// then makes the state exact, and a restore of the checkpoint before it brings back what there was: nothing is lost. From each second
+// point on, an undo, in one of its forms, puts it back first, and then there is nothing of it.
 func TestSoakKilledGitRestore(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
@@ -102,6 +103,18 @@ func killGitRestores(t *testing.T, program string, lose func(*world, string)) {
 			break
 		}
 		v := &verdict{world: w, when: fmt.Sprintf("killed at %d of %d, %s %s %s", n, points, hit.Name, strings.TrimPrefix(hit.Path, w.base), strings.TrimPrefix(hit.To, w.base))}
+		if puts := putsBack[(n-1)/step%len(putsBack)]; puts != nil {
+			_, told, _ := w.command("status")
+			if begun := strings.Contains(told, "git's own state may be"); begun {
+				v.next(puts...)
+			}
+			if now := w.gitSays(); now != lost && !strings.Contains(lost, "fatal") {
+				v.wrong("put back by %q, it is\n%s\nand was\n%s", puts, now, lost)
+			}
+			if _, told, _ := w.command("status"); strings.Contains(told, "git's own state may be") {
+				v.wrong("put back by %q: %s", puts, told)
+			}
+		}
 		v.next(w.args...)
 		if now := w.gitSays(); now != was {
 			v.wrong("it is\n%s\nand was to be\n%s", now, was)
@@ -128,6 +141,9 @@ func killGitRestores(t *testing.T, program string, lose func(*world, string)) {
 		}
 	}
 }
+
+// putsBack are commands that put a killed restore back, in turn; nil: none before the same restore.
+var putsBack = [][]string{nil, {"undo", "--yes"}, {"undo", "--git", "--yes"}, nil, {"undo", "--code-only", "--yes"}, {"redo", "--yes"}}
 
 // gitSays is what git says of all repositories.
 func (w *world) gitSays() string {

@@ -94,16 +94,8 @@ func (p *Plan) applyBuild(ctx context.Context) (r Result, err error) {
 			return r, err
 		}
 	}
-	for _, left := range leftBy(parent, base+buildSuffix) {
-		if _, err := os.Lstat(filepath.Join(left, remainsName)); err == nil { // it is whole: only its name is missing
-			if err := errors.Join(keepBeside(left), renameInto(left, place)); err != nil {
-				return r, err
-			}
-			return r, p.writeGitFile()
-		}
-		if err := os.RemoveAll(left); err != nil {
-			return r, err
-		}
+	if finished, err := p.clearBuilds(); err != nil || finished {
+		return r, err
 	}
 	temp, err := os.MkdirTemp(parent, base+buildSuffix+strconv.Itoa(os.Getpid())+"-")
 	if err != nil {
@@ -130,6 +122,21 @@ func (p *Plan) applyBuild(ctx context.Context) (r Result, err error) {
 		return r, err
 	}
 	return r, p.writeGitFile()
+}
+
+// clearBuilds removes git directories that were being built when the process was killed. One that has the remains of the one before is
+// whole: only its name is missing.
+func (p *Plan) clearBuilds() (finished bool, err error) {
+	place := p.target.CommonDir
+	for _, left := range leftBy(filepath.Dir(place), filepath.Base(place)+buildSuffix) {
+		if _, err := os.Lstat(filepath.Join(left, remainsName)); err == nil {
+			return true, errors.Join(keepBeside(left), renameInto(left, place), p.writeGitFile())
+		}
+		if err := os.RemoveAll(left); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // besides are what the git directory has of programs beside git, by its name there: they have objects that are not held.

@@ -83,8 +83,12 @@ func dropGitLocks(dir string) error {
 	return err
 }
 
-// ClearUp removes what an Apply that was killed has left, for a plan that is not carried out.
-func (p *Plan) ClearUp() error { return clearWork(p.target.CommonDir) }
+// ClearUp removes what an Apply that was killed has left, for a plan that is not carried out. A git directory that was built anew and has
+// the remains of the one before gets its name.
+func (p *Plan) ClearUp() error {
+	_, err := p.clearBuilds()
+	return errors.Join(err, clearWork(p.target.CommonDir))
+}
 
 // refuseLocked refuses where git is at work on what would change.
 func (p *planner) refuseLocked() {

@@ -10,11 +10,17 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
 )
 
-// inTheWay is a file in the directory that has a reference's name, "" for none: git removes such a directory only where nothing
-// but directories is in it. References are not meant.
+// inTheWay is a file in the directory that has a reference's name, or in the place of a directory above it; "" for none: git removes such a
+// directory only where nothing but directories is in it. References are not meant, unless they are damaged.
 func (p *planner) inTheWay(name string) (found string) {
+	for dir := range dirsOf(name) {
+		if is, there := p.now.refs[dir]; there && is == (gitrepo.Ref{}) {
+			return refFile(p.now.repo, dir)
+		}
+	}
 	place := refFile(p.now.repo, name)
 	if info, err := os.Lstat(place); err != nil || !info.IsDir() {
 		return ""
@@ -24,7 +30,7 @@ func (p *planner) inTheWay(name string) (found string) {
 			return nil
 		}
 		if rel, rerr := filepath.Rel(place, file); rerr == nil && err == nil {
-			if _, known := p.now.refs[name+"/"+filepath.ToSlash(rel)]; known || p.left[file] {
+			if is := p.now.refs[name+"/"+filepath.ToSlash(rel)]; is != (gitrepo.Ref{}) || p.left[file] {
 				return nil
 			}
 		}
@@ -49,7 +55,7 @@ func (p *planner) dropStrangers() {
 
 // beside says why a reference cannot have its name: stop is another one, or its own where a file is in the way.
 func (p *planner) beside(name, stop string) string {
-	if file := p.inTheWay(name); stop == name && file != "" {
+	if file := p.inTheWay(name); file != "" {
 		return file + " is in the way, and is no reference."
 	}
 	return "Its name cannot be used beside " + stop + "."

@@ -324,7 +324,7 @@ func (p *planner) plan(saved gitrepo.Repo) (err error) {
 	if err := p.planKeptLogs(); err != nil {
 		return err
 	}
-	if err := p.planObjects(); err != nil {
+	if err := errors.Join(p.planObjects(), p.planLacking()); err != nil {
 		return err
 	}
 	p.refuseLocked()

@@ -18,6 +18,7 @@ type CrashedRestore struct {
 	Checkpoint manifest.CheckpointID // zero for a revert
 	Some       bool                  // it was to restore some paths or hunks only
 	Paths      int
+	Git        bool // it had begun to move git's own state
 	// Done says that every path is in place and recorded, and that only temporary files are left: the next Save clears them.
 	Done bool
 }
@@ -79,7 +80,7 @@ func JournalError(err error) error {
 }
 
 func Describe(j *treeio.Journal) *CrashedRestore {
-	c := &CrashedRestore{Time: j.Time, Paths: j.Paths, Done: j.Committed}
+	c := &CrashedRestore{Time: j.Time, Paths: j.Paths, Git: len(j.Later) > 0, Done: j.Committed}
 	if rec, err := manifest.ParseRecord(j.Note); err == nil && rec.Operation != nil {
 		c.Kind, c.Checkpoint = rec.Operation.Kind, rec.Operation.Checkpoint
 		c.Some = rec.Operation.OfSome()

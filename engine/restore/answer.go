@@ -129,7 +129,7 @@ func (r *Run) report(way *Way, changes []treeio.Change, skips []problem.Problem)
 		out.NotCaptured = way.saw.outside
 	}
 	if way.git != nil {
-		out.GitState, out.GitLeft = way.git.lines, way.git.left
+		out.GitState, out.GitLeft = way.git.lines, out.GitLeft || way.git.left
 	}
 	if out.Git = r.gitMoved(way, changes); r.Options.Git >= GitExact || out.Git != nil && out.Git.Gone() && way.git.changes() {
 		out.Git = nil // it comes back

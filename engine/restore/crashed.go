@@ -70,12 +70,21 @@ type recovery struct {
 	alone *manifest.Operation     // that is put back, where nothing else is to do: undo and redo; else nil
 	back  []treeio.Change         // what that changes
 	left  []problem.Problem       // and what it leaves alone
+
+	git     *gitMove             // the way back of git's own state, where undo or redo put it back; else nil
+	gitLeft bool                 // that stays as somebody has left it since: a notice says so
+	safety  *manifest.Checkpoint // of what somebody did in git since and what went; nil where nothing did
+}
+
+// addTo notes in an answer what was dealt with.
+func (c recovery) addTo(answer *Restored) {
+	answer.Recovered, answer.Crashed, answer.GitLeft, answer.Safety = c.done, c.due, c.gitLeft, c.safety
 }
 
 // recoverCrashed deals with a restore that crashed, before anything else is
 // done. It is finished if its operation was recorded, or if the same restore
-// is asked for again; else it is put back. For an undo or a redo, putting it back is
-// all that there is to do.
+// is asked for again and git's own state was not touched; else it is put back, with git's own state. For an undo or a redo, putting
+// it back is all that there is to do.
 func (r *Run) recoverCrashed() (found recovery, err error) {
 	j, err := treeio.Open(r.RestoreDir())
 	if err != nil || j == nil {
@@ -86,15 +95,24 @@ func (r *Run) recoverCrashed() (found recovery, err error) {
 		return found, err
 	}
 	again := r.Op.Kind == manifest.OpRestore && op.Kind == manifest.OpRestore && r.Options.Checkpoint.ID == op.Checkpoint
-	forward := recorded || again
-	if err := conversation.PutBackMove(r.Ctx, r.Project, &op, recorded); err != nil {
-		return found, err
+	begun := gitBegun(j)
+	if recorded {
+		begun = nil
 	}
+	forward := recorded || again && begun == nil // where git had begun, all is put back and then done again, so that it is one operation
 	r.Tx = commit.Begin(r.Project).KeepDirs()
 	defer func() {
 		_ = r.Tx.Discard() // a committed one has nothing left to discard
 		r.Tx = nil
 	}()
+	if begun != nil {
+		if err := r.putGitBack(*begun, &found); err != nil {
+			return found, err
+		}
+	}
+	if err := conversation.PutBackMove(r.Ctx, r.Project, &op, recorded); err != nil {
+		return found, err
+	}
 	alone := r.goesBack() && j.Touched && !forward
 	var half *checkpoint.Captured
 	if alone {
@@ -182,6 +200,13 @@ func (r *Run) foreseeRecovery() (found recovery, err error) {
 	}
 	defer half.Discard()
 	found.alone = &op
+	if begun := gitBegun(j); begun != nil {
+		r.Tx = half.Tx
+		found.git, err = r.foreseeGitBack(*begun)
+		if r.Tx = nil; err != nil {
+			return found, err
+		}
+	}
 	found.left, err = j.Foresee(func(path string) (*manifest.Entry, error) { return inspect.EntryAt(half.Tx.Load, half.Root(), path) })
 	if err != nil {
 		return found, err
@@ -192,8 +217,8 @@ func (r *Run) foreseeRecovery() (found recovery, err error) {
 
 // recoveryAlone is the answer where dealing with a crashed restore is all.
 func (r *Run) recoveryAlone(crashed recovery) (way Way, out *Restored) {
-	way.Target.ID = crashed.alone.Safety
-	way.found.Recovered, way.found.Crashed = crashed.done, crashed.due
+	way.Target.ID, way.git = crashed.alone.Safety, crashed.git
+	crashed.addTo(&way.found)
 	way.found.Of, way.found.OfVerb, way.found.PutBack = crashed.alone.Kind, commandOf(*crashed.alone), true
 	return way, r.report(&way, crashed.back, crashed.left)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -33,6 +34,7 @@ const (
 // gitMove is git's own state on its way to the target's.
 type gitMove struct {
 	half     GitHalf
+	state    oid.ID              // to which it goes
 	to       manifest.Checkpoint // names what is put beside what is there
 	quiet    bool                // what cannot be brought back is not reported
 	left     bool                // a repository below the root cannot be brought back
@@ -84,7 +86,7 @@ func (r *Run) prepareGit(way *Way, id oid.ID) error {
 	if id.IsZero() {
 		return &project.RefusedError{What: "that checkpoint does not hold git's own state: there was no git repository, it could not be read, or forget removed it", Next: "leave out --git"}
 	}
-	way.git = &gitMove{half: r.Options.Git}
+	way.git = &gitMove{half: r.Options.Git, state: id}
 	if err := r.planGit(way.git, way.Target, id); err != nil {
 		return err
 	}
@@ -272,9 +274,6 @@ func namesWorktree(t gitrestore.Target, dotGit string) bool {
 
 // applyGit brings git's own state back, and captures what it is then.
 func (r *Run) applyGit(g *gitMove) error {
-	if !g.changes() {
-		return nil
-	}
 	r.Op.GitBefore = r.Scan.Git()
 	for _, plan := range g.plans {
 		if _, err := plan.Apply(r.Ctx); err != nil {
@@ -301,7 +300,9 @@ func (r *Run) applyGit(g *gitMove) error {
 	if err != nil {
 		return err
 	}
-	r.Op.GitAfter = after.ID
+	if r.Op.GitAfter = after.ID; after.ID == r.Op.GitBefore { // objects came back, and nothing else
+		r.Op.GitBefore, r.Op.GitAfter = oid.ID{}, oid.ID{}
+	}
 	return nil
 }
 
@@ -316,10 +317,12 @@ func (r *Run) recordGit(way *Way, done *Restored) (*Restored, error) {
 	if r.Op.Paths, err = r.Tx.Put(way.move.Line()); err != nil {
 		return nil, err
 	}
-	if err := r.applyGit(way.git); err != nil {
-		return nil, err
-	}
-	if err := r.commitMove(way); err != nil {
+	_, err = (&treeio.Plan{}).Apply(r.Ctx, treeio.ApplyOptions{
+		Dir: r.RestoreDir(), Sink: r.Tx, Owner: r.Owner, NoSync: r.Settings().Durability == "fast",
+		Note:   manifest.Record{Operation: &r.Op}.Append(nil),
+		Record: func(out *treeio.Outcome) error { return r.recordMoves(way, out.Note) }, Now: r.Env.Time,
+	})
+	if err != nil {
 		return nil, err
 	}
 	r.Tx = nil

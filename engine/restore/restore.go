@@ -275,7 +275,7 @@ func (r *Run) run(choose func(*Run) (Way, error)) (way Way, _ *Restored, err err
 	if r.Op.Checkpoint = way.Target.ID; way.named != nil {
 		r.Op.Checkpoint = *way.named
 	}
-	way.found.Recovered, way.found.Crashed = crashed.done, crashed.due
+	crashed.addTo(&way.found)
 	if o.Half == conversation.ConversationOnly || o.GitOnly {
 		way.Plan = nil
 	}
@@ -449,8 +449,5 @@ func (r *Run) record(way *Way, out *treeio.Outcome) (late *manifest.Checkpoint, 
 	if len(out.Skips) > 0 {
 		r.Op.Choices = work.NotWhole(r.Op.Choices)
 	}
-	if err := r.applyGit(way.git); err != nil {
-		return late, err
-	}
-	return late, r.commitMove(way)
+	return late, r.recordMoves(way, out.Note)
 }

@@ -43,6 +43,9 @@ type Outcome struct {
 	// Unfinished says that something displaced could not be removed: the journal
 	// stays, and Journal.Recover tries again.
 	Unfinished bool
+	// Note replaces ApplyOptions.Note from now on, durably: Record calls it before it begins what is to be put back after a crash, too.
+	// It is set by Apply.
+	Note func(note []byte) error
 	// Exact says that all the plan's changes are in place, so that Plan.After is the tree.
 	Exact bool
 }
@@ -61,6 +64,15 @@ func (e *AbortedError) Error() string {
 	return e.Err.Error()
 }
 func (e *AbortedError) Unwrap() error { return e.Err }
+
+// BegunError is one of ApplyOptions.Record that could not put back what it had begun: the journal stays, so that the next command tries
+// again.
+type BegunError struct{ Err, Left error }
+
+func (e *BegunError) Error() string {
+	return fmt.Sprintf("%v; and it could not be put back: %v", e.Err, e.Left)
+}
+func (e *BegunError) Unwrap() []error { return []error{e.Err, e.Left} }
 
 // UnfinishedError says that a journal is there already: Open and Recover first.
 type UnfinishedError struct{}
@@ -120,7 +132,7 @@ func (a *applier) run() (*Outcome, error) {
 	if err := a.writeTemps(); err != nil {
 		return nil, err
 	}
-	if !a.NoSync {
+	if !a.NoSync && len(a.Changes) > 0 {
 		if err := a.o.FS.Sync(); err != nil {
 			return nil, err
 		}
@@ -145,6 +157,7 @@ func (a *applier) run() (*Outcome, error) {
 		return nil, err
 	}
 	out := a.outcome()
+	out.Note = func(note []byte) error { return a.journal.append(appendFrame(nil, noteFrame(note))) }
 	if a.Record != nil {
 		if err := a.Record(out); err != nil {
 			return nil, err

@@ -27,6 +27,7 @@ const (
 	frameSealed    = 4 // number of frames before it
 	frameWritten   = 5 // every temporary file is whole and durable
 	frameCommitted = 6 // the operation is recorded: from here on only forward; the changes that were given up
+	frameNote      = 7 // a later note: it replaces the one before it
 
 	journalName    = "journal"
 	journalVersion = 1
@@ -48,6 +49,7 @@ type record struct {
 	time      time.Time
 	random    uint64
 	note      []byte
+	later     []byte   // the last of the later notes, nil for none
 	changes   []Change // path, action, before, after, info
 	writable  []modeOf
 	sealed    bool
@@ -119,6 +121,9 @@ func (r *record) marshal() []byte {
 	if r.written {
 		out = appendFrame(out, []byte{frameWritten})
 	}
+	if r.later != nil {
+		out = appendFrame(out, noteFrame(r.later))
+	}
 	if r.committed {
 		out = appendFrame(out, committedFrame(r.changes))
 	}
@@ -171,6 +176,11 @@ func parseJournal(data []byte) (*record, error) {
 				d.Fail("frame out of place")
 			}
 			r.written = true
+		case frameNote:
+			if r.committed {
+				d.Fail("frame out of place")
+			}
+			r.later = []byte(d.Text())
 		case frameCommitted:
 			if r.committed {
 				d.Fail("frame out of place")
@@ -263,6 +273,8 @@ func committedFrame(changes []Change) []byte {
 	}
 	return buf
 }
+
+func noteFrame(note []byte) []byte { return wire.AppendText([]byte{frameNote}, string(note)) }
 
 func (j *journalFile) committed(changes []Change) error {
 	return j.append(appendFrame(nil, committedFrame(changes)))

@@ -38,6 +38,9 @@ func TestJournalRoundTrip(t *testing.T) {
 	for marks := range 5 {
 		r := sampleRecord()
 		r.sealed, r.written, r.committed = marks > 0, marks > 1, marks > 2
+		if marks > 1 {
+			r.later = []byte("later\x00")
+		}
 		if marks == 4 {
 			r.changes[1].failed, r.changes[3].failed = true, true
 		}
@@ -47,7 +50,7 @@ func TestJournalRoundTrip(t *testing.T) {
 		if !bytes.Equal(got.marshal(), data) {
 			t.Errorf("marks %d: what was read marshals to other bytes", marks)
 		}
-		if len(got.changes) != 4 || got.changes[0].Path != "a/\xff" || got.changes[0].After.Target != "to/\xff" || got.changes[3].failed != (marks == 4) {
+		if len(got.changes) != 4 || got.changes[0].Path != "a/\xff" || got.changes[0].After.Target != "to/\xff" || got.changes[3].failed != (marks == 4) || (got.later != nil) != (marks > 1) {
 			t.Errorf("read %+v", got.changes)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 type Journal struct {
 	Time      time.Time
 	Note      []byte // what ApplyOptions.Note was
+	Later     []byte // what Outcome.Note was given last, nil for nothing
 	Committed bool   // its operation was recorded: it can only go forward
 	Touched   bool   // something may have been touched; if not, Recover only removes the journal
 	Paths     int
@@ -45,7 +46,7 @@ func Open(dir string) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Journal{Time: r.time, Note: r.note, Committed: r.committed, Touched: r.sealed, Paths: len(r.changes), dir: dir, r: r}, nil
+	return &Journal{Time: r.time, Note: r.note, Later: r.later, Committed: r.committed, Touched: r.sealed, Paths: len(r.changes), dir: dir, r: r}, nil
 }
 
 // Suspect leaves an empty journal where there is none: the one of a restore that was killed may be lost, and

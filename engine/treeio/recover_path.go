@@ -43,7 +43,7 @@ func (a *applier) putBack(cause error) error {
 	s := &recovery{fs: a.o.FS, src: a.o.Source, sink: a.Sink}
 	s.all(a.Changes)
 	failed := a.closeWritable(func(c *Change) uint32 { return c.Before.Mode })
-	if failed || s.stuck != nil || len(s.late) > 0 { // the journal stays, so that the next command tries again
+	if failed || s.stuck != nil || len(s.late) > 0 || errors.As(cause, new(*BegunError)) { // the journal stays, so that the next command tries again
 		a.journal.f.Close()
 		return &AbortedError{Err: cause, Left: append(s.left, a.skips.list...)}
 	}
