@@ -41,8 +41,8 @@ func (r *Run) instead(way *Way, prompts []string) *RevertInstead {
 	if o.unclear || o.undone || o.unsure {
 		return nil
 	}
-	i := &RevertInstead{Session: r.meant(way, o.about), Turns: o.turns, Some: r.Sel != nil}
-	if len(prompts) > 0 && r.Sel == nil {
+	i := &RevertInstead{Session: o.worked, Turns: o.turns, Some: r.Sel != nil}
+	if len(prompts) > 0 && r.Sel == nil && i.Session == r.meant(way, o.about) {
 		i.Turns = len(prompts)
 	}
 	if len(o.list)+len(o.outside) == 0 || i.Session == "" || i.Turns == 0 {
@@ -72,7 +72,8 @@ type others struct {
 	undone  bool     // an operation took something away that the target has
 	unsure  bool     // of the session that it is about, another could have made something
 	about   string   // that session, of those at work since the target
-	turns   int      // that it began since
+	worked  string   // that one, or the fork that went on from it: whose work goes; "" where it is none, or not one
+	turns   int      // that this one began since
 }
 
 // lookForOthers finds whose work since the target the changes undo, beside that of the session that the restore is about: other
@@ -104,7 +105,8 @@ func (r *Run) lookForOthers(way *Way, changes []treeio.Change) (o others, err er
 		}
 		o.unclear = len(working) > 1
 	}
-	if o.list, o.about, err = s.others(); err != nil {
+	var worked []string
+	if o.list, worked, o.about, err = s.others(); err != nil {
 		return o, err
 	}
 	// Who asks for nothing but what is their own knows it. Of an agent's state, its work is what is to go. A tree without a file,
@@ -115,19 +117,19 @@ func (r *Run) lookForOthers(way *Way, changes []treeio.Change) (o others, err er
 	if o.unclear {
 		return o, s.findAlone(o.list)
 	}
-	meant := r.meant(way, o.about)
-	if len(o.list)+len(o.outside) == 0 || meant == "" {
+	if len(o.list)+len(o.outside) == 0 || r.meant(way, o.about) == "" {
 		return o, nil
 	}
-	own := s.work[meant]
-	if r.Sel != nil && (own == nil || len(own.paths) == 0) {
-		return o, nil // of these paths, nothing is its
+	if len(worked) == 0 {
+		return o, nil // nothing of it goes: a revert would find nothing
 	}
-	if o.unsure = own != nil && len(own.sure) < len(own.paths); o.undone || o.unsure {
+	own := s.work[worked[0]]
+	if o.unsure = len(own.sure) < len(own.paths); o.undone || o.unsure || len(worked) > 1 { // a revert is of one session
 		o.own = o.without(s.paths)
 		return o, nil
 	}
-	o.turns, _, err = s.turnsOf(meant)
+	o.worked = worked[0]
+	o.turns, _, err = s.turnsOf(o.worked)
 	return o, err
 }
 

@@ -67,29 +67,33 @@ func (s *sessionsSince) ownerOf(w *attribution.Work) string {
 	return w.Session
 }
 
-// others are the sessions that the restore is not about and that changed some of the paths; about is the last one that it is
-// about.
-func (s *sessionsSince) others() (list []OtherWork, about string, err error) {
+// others are the sessions that the restore is not about and that changed some of the paths. worked are those that it is about and
+// that did; about is the last one that it is about.
+func (s *sessionsSince) others() (list []OtherWork, worked []string, about string, err error) {
 	for _, id := range s.order {
 		_, origin := s.until[id]
 		w := s.work[id]
 		switch {
 		case s.mine[id] && (!origin || len(w.paths) == 0):
-			about = id
+			if about = id; len(w.paths) > 0 {
+				worked = append(worked, id)
+			}
 		case len(w.paths) > 0:
 			follows := false
 			if !origin {
 				if follows, err = s.r.follows(w, s.mine); err != nil {
-					return nil, "", err
+					return nil, nil, "", err
 				}
 			}
-			if !follows {
-				w.complete()
-				list = append(list, w.OtherWork)
+			if follows {
+				worked = append(worked, id)
+				continue
 			}
+			w.complete()
+			list = append(list, w.OtherWork)
 		}
 	}
-	return list, about, nil
+	return list, worked, about, nil
 }
 
 // findAlone finds for each of the sessions the revert of its work alone.
