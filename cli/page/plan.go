@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/picker"
 	"github.com/rewind-cli/rewind/cli/plan"
 	"github.com/rewind-cli/rewind/cli/report"
 	"github.com/rewind-cli/rewind/engine/conversation"
@@ -70,8 +71,9 @@ type aloneView struct {
 
 type planFileView struct {
 	app.PathView
-	Action    string `json:"action"`              // delete, replace, mode, create
-	Directory bool   `json:"directory,omitempty"` // that is created or deleted: it is not counted
+	Action    string        `json:"action"`              // delete, replace, mode, create
+	Directory bool          `json:"directory,omitempty"` // that is created or deleted: it is not counted
+	Lines     *fileDiffView `json:"lines,omitempty"`     // of a revert: what it would change in the file
 }
 
 func (s *space) Plan(ctx context.Context, body json.RawMessage) (any, error) {
@@ -160,7 +162,7 @@ func (s *space) restoring(ctx context.Context, a action) (*plan.Plan, error) {
 
 // reverting plans to take back the turn of a row, or its one call, or the last turns of a session, and to keep the rest.
 func (s *space) reverting(ctx context.Context, a action) (*plan.Plan, error) {
-	o := revert.Options{Conflicts: cmp.Or(work.ConflictChoice(a.Conflicts), work.KeepBlock), Paths: pathspec.Literal(a.Paths)} // the page says what stays; nothing of it is lost
+	o := revert.Options{Lines: picker.MostPatched, Conflicts: cmp.Or(work.ConflictChoice(a.Conflicts), work.KeepBlock), Paths: pathspec.Literal(a.Paths)} // the page says what stays; nothing of it is lost
 	if !slices.Contains(work.ConflictChoices(), o.Conflicts) {
 		return nil, app.Usagef("there is no such way: %s", app.Quote(a.Conflicts))
 	}
@@ -207,8 +209,13 @@ func viewPlan(p *plan.Plan) planView {
 			v.Others[len(v.Others)-1].Session = r.Others[len(v.Others)-1].Session
 		}
 	}
+	room := maxPatches
 	for _, f := range p.Files {
-		v.Files = append(v.Files, planFileView{app.ViewPath(f.Path), f.Action, f.Directory})
+		of := planFileView{PathView: app.ViewPath(f.Path), Action: f.Action, Directory: f.Directory}
+		if p.Reverted != nil {
+			of.Lines = linesOf(p.Reverted, f.Path, &room)
+		}
+		v.Files = append(v.Files, of)
 	}
 	if p.Instead != nil {
 		v.Instead = &action{Verb: "revert", Session: p.Instead.Session, Turns: p.Instead.Turns}
@@ -226,6 +233,20 @@ func viewPlan(p *plan.Plan) planView {
 		v.Target = p.Restored.Checkpoint.ID.String()
 	}
 	return v
+}
+
+// linesOf are the lines that a revert would change in a file, nil where they are not known; room is how many bytes are left for all.
+func linesOf(r *revert.Reverted, path string, room *int) *fileDiffView {
+	d, ok := r.Lines[path]
+	if !ok {
+		return nil
+	}
+	v := viewFileDiff(d)
+	if len(v.Patch) > min(*room, longestPatch) {
+		v.Patch, v.Left = "", true
+	}
+	*room -= len(v.Patch)
+	return &v
 }
 
 // talkOf is what becomes of a conversation, and whose it is.

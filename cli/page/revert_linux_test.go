@@ -51,6 +51,59 @@ func TestUIRevertOfNothing(t *testing.T) {
 	says("add a test", "nothing of it is left where it was written")
 }
 
+// Every row of a turn leads to the same plan, with the lines that it changes: not those of parts that stay because somebody
+// else built on them. A directory has none.
+func TestUIRevertHasLines(t *testing.T) {
+	l := newTurnsLab(t)
+	l.play(pageTurn{"make Add faster", "calc.go", "// fast\npackage calc\n\nfunc Add(a, b int) int { return a + b }\n\nfunc Sub(a, b int) int { return a - b }\n", "Done."},
+		pageTurn{"and a file below", "deep/er/x.txt", "one\n", "Done."})
+	l.write("calc.go", strings.Replace(l.read("calc.go"), "return a - b", "return a - b // mine", 1))
+	u := &lab{t: t, env: l.env}
+	place := u.logIn(u.ui(l.env).URL)
+	plans := map[string]string{}
+	var all timelineView
+	u.get("/api/v1"+place+"/timeline?safety=1", &all)
+	ends := 0
+	for _, r := range all.Rows {
+		if r.Session == "" || r.Why == "session-start" {
+			continue
+		}
+		if r.Why == "stop" {
+			ends++
+		}
+		var plan planView
+		if code := u.ask("POST", "/api/v1"+place+"/plans", action{Verb: "revert", ID: r.ID}, &plan); code != 200 {
+			t.Fatal(code, plan)
+		}
+		said := ""
+		for _, f := range plan.Files {
+			if said += f.Path + "\n"; f.Lines != nil {
+				said += f.Lines.Patch
+			}
+			if f.Directory != (f.Lines == nil) {
+				t.Errorf("row %s: %+v has the lines %+v", r.Why, f, f.Lines)
+			}
+		}
+		turn := "make Add faster"
+		if strings.Contains(said, "deep") {
+			turn = "and a file below"
+		}
+		if before, ok := plans[turn]; ok && before != said {
+			t.Errorf("row %s has another plan:\n%s\nnot\n%s", r.Why, said, before)
+		}
+		plans[turn] = said
+	}
+	if ends != 2 {
+		t.Errorf("%d rows are the end of a turn", ends)
+	}
+	if got := plans["make Add faster"]; !strings.Contains(got, "-// fast\n") || strings.Contains(got, "-func Sub") {
+		t.Errorf("the plan's lines are %s", got)
+	}
+	if got := plans["and a file below"]; !strings.Contains(got, "-one\n") || !strings.Contains(got, "deep/er\n") {
+		t.Errorf("the plan's lines are %s", got)
+	}
+}
+
 // The page says of each verb, before and after, that git's HEAD is elsewhere than in the state that it goes to.
 func TestUIPlanNamesGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {

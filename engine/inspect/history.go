@@ -343,6 +343,13 @@ func StepDiff(p *project.Project, s *Step, withPrecious bool) (FileDiff, error) 
 	return d, p.Classify(err)
 }
 
+// ChangeDiff is a change of a file with its lines, but not those of precious files. get appends an object, as cas.Store.Get
+// does: it may be one that is not stored yet.
+func ChangeDiff(get func(dst []byte, id oid.ID) ([]byte, error), c manifest.Change) (FileDiff, error) {
+	d := FileDiff{Change: c, Hidden: hides(c)}
+	return d, d.compare(get)
+}
+
 // EntryAt finds one path of a tree, nil for none; "" is the tree itself.
 func EntryAt(load func(oid.ID) (manifest.Dir, error), root oid.ID, path string) (*manifest.Entry, error) {
 	if path == "" {

@@ -1,6 +1,7 @@
 package revert
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -228,7 +229,33 @@ func (v *reverting) planFiles(target oid.ID) (*treeio.Plan, error) {
 			return nil, &restore.ChangedSinceError{Path: c.Path}
 		}
 	}
-	return plan, nil
+	return plan, v.lines(plan.Changes)
+}
+
+// lines compares what is there with what would be, while the transaction has both.
+func (v *reverting) lines(changes []treeio.Change) error {
+	v.out.Lines = map[string]inspect.FileDiff{}
+	for _, c := range changes {
+		if len(v.out.Lines) >= v.o.Lines || !v.o.DryRun {
+			break
+		}
+		change := manifest.Change{Path: c.Path, Old: &c.Before, New: &c.After}
+		if c.Action == treeio.Create {
+			change.Old = nil
+		}
+		if c.Action == treeio.Delete {
+			change.New = nil
+		}
+		if e := cmp.Or(change.New, change.Old); e.Kind == manifest.Subdir {
+			continue
+		}
+		d, err := inspect.ChangeDiff(v.Tx.Get, change)
+		if err != nil {
+			return err
+		}
+		v.out.Lines[c.Path] = d
+	}
+	return nil
 }
 
 func (f *fileRevert) edit() treeio.Edit {

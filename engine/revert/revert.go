@@ -6,6 +6,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
@@ -23,6 +24,7 @@ type Options struct {
 	Choices       map[string]work.ConflictChoice // by RevertConflict.Key
 	IncludeShared bool                           // what several could have done goes, too
 	DryRun        bool
+	Lines         int                           // of a dry run: of how many files it says which lines would change
 	By, Args      string                        // as in restore.Options
 	Expect        *restore.Expected             // as in restore.Options
 	Confirm       func(*Reverted) (bool, error) // asked with the plan, where it changes anything
@@ -46,9 +48,10 @@ type Reverted struct {
 	Elsewhere []string
 	// Forgotten are files there whose history was forgotten since the work began: they stay, whoever wrote them.
 	Forgotten []string
-	Moved     map[string]string // a rename that is taken back with later edits: new path to old
-	MovedAsIs map[string]string // one of a file that has not been written since
-	Back      int               // with this many prompts of its session the conversation could go back behind it, too; 0: it could not
+	Moved     map[string]string           // a rename that is taken back with later edits: new path to old
+	MovedAsIs map[string]string           // one of a file that has not been written since
+	Lines     map[string]inspect.FileDiff // what would change in files, with Options.Lines; not of directories
+	Back      int                         // with this many prompts of its session the conversation could go back behind it, too; 0: it could not
 }
 
 // MergedPath is a file in which lines go and come.

@@ -104,8 +104,8 @@ export function Plan({ project, action, close, done, left, change }) {
   const toggle = (path) => pick(turned(all, ticked, path));
   const choosing = (action.verb === "restore" || action.verb === "revert") && all.length > 1;
   const list = choosing ? all : plan ? plan.files : [];
-  // What differs between the target and now is what a restore changes; of a turn, what it did.
-  const lines = plan && plan.target ? { id: plan.target, other: "@" } : action.verb === "revert" && action.id ? { id: action.id } : null;
+  // What differs between the target and now is what a restore changes; a revert's plan has its lines with it. A directory has none.
+  const linesOf = (f) => !f.directory && (f.lines || (plan && plan.target && !(hunked && parts !== "one")));
   const hunked = action.verb === "restore" && (action.paths || []).length === 1 && all.length === 1 && all[0].action === "replace";
   const groups = ["delete", "replace", "mode", "create"].map((a) => [a, list.filter((f) => f.action === a)]).filter(([, l]) => l.length);
   const counts = ["replace", "mode", "create", "delete"].map((a) => [a, plan ? paths(plan.files.filter((f) => f.action === a)) : 0]).filter(([, n]) => n);
@@ -121,13 +121,13 @@ export function Plan({ project, action, close, done, left, change }) {
     </div>`}
     ${plan && plan.changed && html`<p class="warn" role="alert"><${Text} of=${plan.changed} /></p>`}
     ${[failed, error].filter((e, i, both) => e && !(i && both[0] && both[0].message === e.message)).map((e) => html`<p class="warn" role="alert"><${Text} of=${e.message} />${e.hint && html`<br /><${Text} of=${e.hint} />`}</p>`)}
-    ${plan && (plan.undoes || []).length > 0 && html`<section class="affected"><h3><${Hue} of=${plan.session} />Undoes of this session</h3><ul>${plan.undoes.map((p) => html`<li><${Text} of=${p} /></li>`)}</ul></section>`}
+    ${plan && (plan.undoes || []).length > 0 && html`<section class="affected"><h3><${Hue} of=${plan.session} />Of this session it undoes</h3><ul>${plan.undoes.map((p) => html`<li><${Text} of=${p} /></li>`)}</ul></section>`}
     ${plan && plan.others.length > 0 && html`<div class="others">${plan.others.map((o) => html`<section class="affected other"><h3><${Hue} of=${o.session} /><${Text} of=${o.text} /></h3>${o.turns && html`<ul>${o.turns.map((t) => html`<li><${Text} of=${t} /></li>`)}</ul>`}</section>`)}
       ${plan.instead && html`<button disabled=${busy} onClick=${() => change(plan.instead)}>Keep it: revert only this session's last ${plan.instead.turns === 1 ? "turn" : plan.instead.turns + " turns"}…</button>`}
       ${(plan.alone || []).map((o) => html`<p><button disabled=${busy} onClick=${() => change(o.action)}>Revert only <${Text} of=${o.who} />: its last ${o.action.turns === 1 ? "turn" : o.action.turns + " turns"}…</button></p>`)}</div>`}
     ${plan && html`<ul class="facts">${plan.facts.filter((f) => !(counts.length && f.startsWith("Files: "))).map((f) => html`<li><${Text} of=${f} /></li>`)}</ul>`}
     ${groups.map(([a, of]) => html`<details open=${of.length <= 12}><summary>${words[a]} ${paths(of) || ""}${paths(of) < of.length && html` <span class="note">${paths(of) > 0 && "with "}${directories(of)}</span>`}</summary><ul class=${choosing ? "paths choose" : "paths"}>${of.slice(0, MOST).map((f) => html`<li class=${"act-" + a} key=${raw(f)}>
-      ${choosing ? html`<label><input type="checkbox" disabled=${busy} checked=${ticked(raw(f))} onChange=${() => toggle(raw(f))} /> <span class="path"><${Path} of=${f} /></span></label>` : html`<span class="path"><${Path} of=${f} /></span>`}${lines && !(hunked && parts !== "one") && html`<${Lines} project=${project} f=${f} of=${lines} plan=${plan && plan.id} begin=${list.length <= FEW} />`}</li>`)}</ul>
+      ${choosing ? html`<label><input type="checkbox" disabled=${busy} checked=${ticked(raw(f))} onChange=${() => toggle(raw(f))} /> <span class="path"><${Path} of=${f} /></span></label>` : html`<span class="path"><${Path} of=${f} /></span>`}${linesOf(f) && html`<${Lines} project=${project} f=${f} target=${plan && plan.target} plan=${plan && plan.id} begin=${list.length <= FEW} />`}</li>`)}</ul>
       ${of.length > MOST && html`<p class="note">…and ${(of.length - MOST).toLocaleString()} more.</p>`}</details>`)}
     ${hunked && html`<${Hunks} project=${project} id=${action.id} path=${action.paths[0]} found=${setParts} chosen=${hunks} choose=${(texts) => (setFailed(null), setHunks(texts))} busy=${busy} />`}
     ${plan && plan.notes.map((n, i) => html`<p class=${i ? "note" : "good"}><${Text} of=${n} /></p>`)}
@@ -140,17 +140,19 @@ export function Plan({ project, action, close, done, left, change }) {
 
 const FEW = 3; // files whose lines are shown at once
 
-// Lines are those that a plan changes in a file: what it shows is turned round, since a plan goes back.
-function Lines({ project, f, of, plan, begin }) {
+// Lines are those that a plan changes in a file. Those of a restore are asked for, from its target to now, and are turned
+// round, since it goes back.
+function Lines({ project, f, target, plan, begin }) {
   const [open, setOpen] = useState(begin);
-  const [file, setFile] = useState(null);
+  const [got, setGot] = useState(null);
   useEffect(() => {
-    if (!open) return;
+    if (!open || f.lines) return;
     const stop = new AbortController();
-    get(`p/${project}/diff`, { ...of, path: raw(f) }, stop.signal).then((d) => setFile({ ...d, left: false, reversed: true }), (e) => e.name !== "AbortError" && setFile({ failed: e.message }));
+    get(`p/${project}/diff`, { id: target, other: "@", path: raw(f) }, stop.signal).then((d) => setGot({ ...d, left: false, reversed: true }), (e) => e.name !== "AbortError" && setGot({ failed: e.message }));
     return () => stop.abort();
-  }, [project, open, plan, of.id, of.other, raw(f)]); // a new plan is about other lines
-  return html`<details class="lines" open=${begin} onToggle=${(e) => setOpen(e.target.open)}><summary>${of.other ? "lines" : "lines, as they were written; what others wrote since stays"}</summary>
+  }, [project, open, plan, target, raw(f)]); // a new plan is about other lines
+  const file = f.lines ? { ...f.lines, left: false, cut: f.lines.left } : got;
+  return html`<details class="lines" open=${begin} onToggle=${(e) => setOpen(e.target.open)}><summary>lines</summary>
     ${open && (!file ? html`<p class="wait">…</p>` : file.failed ? html`<p class="note"><${Text} of=${file.failed} />.</p>` : html`<${Patch} file=${file} narrow=${true} />`)}</details>`;
 }
 
