@@ -66,7 +66,7 @@ func TestPageAddress(t *testing.T) {
 	l.until(`window.copied?.endsWith("` + second + `") && document.querySelector(".right").textContent.includes("Copied")`)
 	l.click(".right button", "Copy command")
 	l.until(`window.copied === "rewind show ` + second[len(second)-16:len(second)-8] + `"`)
-	l.click(".right button", "Copy resume")
+	l.click(".right button", "Copy the session's resume command")
 	l.until(`/^cd \S+ && claude --resume ` + pageSession + `$/.test(window.copied)`)
 	host := l.url[:strings.Index(l.url, "/p/")]
 	l.ok(l.Open(host + first))

@@ -38,7 +38,9 @@ type fileDiffView struct {
 	Cut     bool     `json:"cut,omitempty"`    // the patch is cut here; only in a page that is a file
 	By      string   `json:"by,omitempty"`     // who changed it; "" where only a person did, or where it is not known
 	Calls   []string `json:"calls,omitempty"`  // the agents' ids of the calls that did
-	Mixed   bool     `json:"mixed,omitempty"`  // several changed it, or could have: whose each line is can be asked
+	// Subagents are those that made some of the calls, by the calls' ids.
+	Subagents map[string]string `json:"subagents,omitempty"`
+	Mixed     bool              `json:"mixed,omitempty"` // several changed it, or could have: whose each line is can be asked
 	// Whose says of lines that came whose they are, where that is not the row's alone; only of a page that is a file.
 	Whose []lineRunView `json:"whose,omitempty"`
 }
@@ -104,6 +106,12 @@ func (s *space) lookAt(ctx context.Context, r *timeline.Row, other string, room 
 		for _, w := range owner.Works() {
 			if w.Call != "" && len(v.Calls) < mostCalls && !slices.Contains(v.Calls, w.Call) {
 				v.Calls = append(v.Calls, w.Call)
+				if w.Subagent != "" {
+					if v.Subagents == nil {
+						v.Subagents = map[string]string{}
+					}
+					v.Subagents[w.Call] = w.Subagent
+				}
 			}
 		}
 		if len(v.Patch) > min(*room, longestPatch) {

@@ -45,6 +45,8 @@ type partView struct {
 	About  string `json:"about,omitempty"` // of a call: what its input is about
 	Row    string `json:"row,omitempty"`   // of a call: the checkpoint before it
 	Failed bool   `json:"failed,omitempty"`
+
+	Subagent string `json:"subagent,omitempty"` // of an answer: the subagent that the call ran
 }
 
 func (s *space) talk(ctx context.Context, args web.Args) (any, error) {
@@ -161,7 +163,7 @@ var partKinds = [...]string{transcript.Words: "words", transcript.Thought: "thou
 func viewMessage(m conversation.Message, calls map[string]string, root string) messageView {
 	v := messageView{At: m.At, Event: m.Event, Time: app.ViewTime(m.Time), Prompt: m.Prompt, Cut: m.Cut}
 	for _, p := range m.Parts {
-		part := partView{Kind: partKinds[p.Kind], Person: p.Role == transcript.User, Text: p.Text, Tool: p.Tool, Call: p.Call, Failed: p.Failed}
+		part := partView{Kind: partKinds[p.Kind], Person: p.Role == transcript.User, Text: p.Text, Tool: p.Tool, Call: p.Call, Failed: p.Failed, Subagent: p.Subagent}
 		if p.Kind == transcript.ToolCall {
 			part.About, part.Row = picker.BelowRoot(conversation.GivenTo(p.Text), root), calls[p.Call]
 		}

@@ -205,7 +205,7 @@ func (l *pageLab) tasks(name, kept string) {
 		}},
 		{"continue in the client", func() {
 			prompt("make Add right")
-			l.click(".right button", "Copy resume")
+			l.click(".right button", "Copy the session's resume command")
 			l.until(`/^cd \S+ && claude --resume ` + pageSession + `$/.test(window.copied)`)
 			l.click(".right button", "Restore…") // and from before a prompt
 			l.click("dialog .halves label", "Conversation")

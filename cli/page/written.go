@@ -26,6 +26,7 @@ type writtenRunView struct {
 	Line    int          `json:"line"` // the first of them, from 1
 	Count   int          `json:"count"`
 	Who     string       `json:"who"`              // "" where it is not known
+	Unsure  bool         `json:"unsure,omitempty"` // somebody else could have written them
 	Prompt  string       `json:"prompt,omitempty"` // as it was typed
 	Session string       `json:"session,omitempty"`
 	Time    string       `json:"time,omitempty"`
@@ -63,6 +64,7 @@ func (s *space) written(ctx context.Context, args web.Args) (any, error) {
 		}
 		v := writtenRunView{Line: r.Start + 1, Count: r.Count, Who: rows.RunWho(r), Row: by[i]}
 		if step := r.Step; step != nil && step.By != nil {
+			v.Unsure = len(step.Also) > 0 || step.AlsoOutside
 			v.Prompt, v.Session = screen.Clip(step.By.Prompt, maxPrompt), step.By.Session
 		}
 		if r.Seen != nil {

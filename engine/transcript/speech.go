@@ -15,7 +15,8 @@ type Part struct {
 	Tool string // of a call, where the line says it also of an answer: the tool's name
 	Call string // of both: the call's id, "" where the agent gives none
 	// Failed says that a tool answered with an error.
-	Failed bool
+	Failed   bool
+	Subagent string // of an answer: the subagent that the call ran; "" for none, or where the line does not say it
 }
 
 // PartKind says what a Part is.
@@ -38,9 +39,10 @@ type speechRow struct {
 	Message  json.RawMessage `json:"message"`
 	Payload  json.RawMessage `json:"payload"`
 	Data     json.RawMessage `json:"data"`
-	Item     json.RawMessage `json:"item"`         // codex
-	Calls    []speechBlock   `json:"toolCalls"`    // gemini
-	Requests []speechBlock   `json:"toolRequests"` // copilot
+	Item     json.RawMessage `json:"item"`          // codex
+	Calls    []speechBlock   `json:"toolCalls"`     // gemini
+	Requests []speechBlock   `json:"toolRequests"`  // copilot
+	Gave     json.RawMessage `json:"toolUseResult"` // claude: what the call gave, for the client
 	IsMeta   bool            `json:"isMeta"`
 	IsSide   bool            `json:"isSidechain"`
 	speechBlock
@@ -84,7 +86,26 @@ func Speech(agent Agent, line []byte) []Part {
 	if json.Unmarshal(line, &row) != nil || row.IsMeta || row.IsSide {
 		return nil
 	}
-	return row.spokenBy(agent, row.parts())
+	parts := row.spokenBy(agent, row.parts())
+	if id := row.subagent(); id != "" {
+		for i := range parts {
+			if parts[i].Kind == ToolAnswer {
+				parts[i].Subagent = id
+			}
+		}
+	}
+	return parts
+}
+
+// subagent is the one whose answer a line of claude is.
+func (row *speechRow) subagent() string {
+	var gave struct {
+		AgentID string `json:"agentId"`
+	}
+	if !bytes.Contains(row.Gave, []byte(`"agentId"`)) || json.Unmarshal(row.Gave, &gave) != nil {
+		return ""
+	}
+	return gave.AgentID
 }
 
 // parts reads the row. Whatever has the person's role counts as the person's.

@@ -130,6 +130,10 @@ func TestSpeech(t *testing.T) {
 			{Kind: Thought, Role: Assistant, Text: "hm"}, {Kind: Words, Role: Assistant, Text: " a"}},
 		`{"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","is_error":true,"content":[{"type":"text","text":"no"},{"type":"text","text":"way"}]}]}}`: {
 			{Kind: ToolAnswer, Text: "no\nway", Call: "t", Failed: true}},
+		`{"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"done"}]},"toolUseResult":{"status":"completed","agentId":"a1"}}`: {
+			{Kind: ToolAnswer, Text: "done", Call: "t", Subagent: "a1"}},
+		`{"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"done"}]},"toolUseResult":"\"agentId\": none"}`: {
+			{Kind: ToolAnswer, Text: "done", Call: "t"}},
 		`{"message":{"role":"assistant","content":"plain"}}`: {{Kind: Words, Role: Assistant, Text: "plain"}},
 		`{"message":[1,2]}`: nil,
 		`{"type":"event_msg","payload":{"type":"user_message","message":"older"}}`:                                                       {{Kind: Words, Role: User, Text: "older"}},

@@ -1,7 +1,7 @@
 // The page: which project and place is looked at, and the keys.
 import { html, render, useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback } from "./html.js";
 import { FIRST, ALL, SILENT, prepared, ahead, aheadOfAll, get, post, bytes, keep, logIn, stream, shared } from "./api.js";
-import { Timeline, Chart, Legend, Both, Hue, filtered, grouped, joined, warm, prepare, updated, title } from "./timeline.js";
+import { Timeline, Chart, Legend, Both, Hue, filtered, grouped, joined, order as orderSessions, warm, prepare, updated, title } from "./timeline.js";
 import { Files, loadable } from "./diff.js";
 import { Talk } from "./talk.js";
 import { Compare, Film, Hunt, Plan, NameDialog, FilePage, FileList, Operations, Health, Search, Keys, Space, Attempts } from "./later.js";
@@ -263,6 +263,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   }, [project, folded]);
 
   const rows = data ? data.rows : [];
+  useMemo(() => orderSessions(rows, !!data && !data.more), [data]); // before anything is drawn in their colours
   leaves.current = (rows) => filtered(rows, filter, kinds, range);
   const shown = useMemo(() => (order ? grouped(rows, leaves.current(rows)) : leaves.current(rows)), [rows, filter, kinds, range, order]);
   useEffect(() => {
@@ -315,8 +316,13 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
     go({ page: "" });
   };
   const known = useMemo(() => new Set(rows.map((r) => r.id)), [rows]);
+  const compared = useRef(false); // rows that tell nothing are shown for a comparison alone
   useEffect(() => { // the end of an attempt may be a row that adds nothing
-    if (place.page === "compare" && data && !data.more && [place.a, place.b].some((id) => id && !known.has(id))) setFolded(true);
+    if (place.page === "compare" && data && !data.more && [place.a, place.b].some((id) => id && !known.has(id))) (compared.current = true, setFolded(true));
+    if (place.page === "compare" || !compared.current) return;
+    compared.current = false;
+    wanted.current = picked.current ? chosenID.current : "";
+    setFolded(false);
   }, [place, known]);
   const isCheckpoint = row && row.id !== "@" && row.id[0] !== "#";
   const pin = async () => {
@@ -473,13 +479,13 @@ function Moment({ project, row, other, goTo, onHistory, noteLine, share, making,
   const look = got && got.look;
   const partOf = (part) => (part === look ? "" : "then");
   const short = (row.of || "") + row.id.slice(0, 8), command = other ? `rewind diff ${short}` + (other === "@" ? "" : " " + (row.of || "") + other.slice(0, 8)) : `rewind show ${short}`;
-  const diffOf = (id) => {
-    const at = busy || !look ? -1 : look.files.findIndex((f) => (f.calls || []).includes(id));
+  const diffOf = (id, subagent) => { // what the call changed, or the subagent that it ran
+    const at = busy || !look ? -1 : look.files.findIndex((f) => (f.calls || []).includes(id) || (subagent && Object.values(f.subagents || {}).includes(subagent)));
     return at >= 0 && (() => setFile({ at }));
   };
   // They are drawn anew with another answer: until then those of the row before stay as they are.
   const files = useMemo(() => look && [look, look.then].map((part) => part && html`<${Files} key=${got.key + (part === look ? "" : " then")} files=${part.files} more=${part.more} onHistory=${onHistory} open=${part === look ? file : null}
-        linesOf=${other || shared ? null : (f, signal) => get(`p/${project}/lines`, { id: row.id, path: raw(f), part: partOf(part) }, signal)} said=${(id) => setCall({ call: id })}
+        linesOf=${other || shared ? null : (f, signal) => get(`p/${project}/lines`, { id: row.id, path: raw(f), part: partOf(part) }, signal)} said=${(id, subagent) => setCall({ call: id, subagent })}
         onLine=${other || part !== look ? null : (path, line) => (noteLine(row.id, path, line), setSpot({ path, line }), setFile({ at: part.files.findIndex((f) => raw(f) === path), line: { line, text: "" } }))}
         picture=${shared ? null : (f, side) => bytes(`p/${project}/raw`, { id: row.id, other, path: raw(f), part: partOf(part), side })}
         onRestore=${isCheckpoint && !readOnly && part === look ? (path) => setAction({ verb: "restore", id: row.id, paths: [path] }) : null} />`), [got, file]);
@@ -493,7 +499,7 @@ function Moment({ project, row, other, goTo, onHistory, noteLine, share, making,
           ${!readOnly && row.session && html`<button title="What was done for this prompt goes; the rest stays" onClick=${() => setAction({ verb: "revert", id: row.id })}>Revert this turn…</button>`}
           ${!readOnly && row.call && html`<button title="What this call did goes; the rest stays" onClick=${() => setAction({ verb: "revert", id: row.id, call: true })}>Revert this call…</button>`}
           ${!shared && html`<${Copy} text=${() => location.origin + address(project, { page: "", row: row.id, ...spot })} title="The address of this row, and of the line whose number was clicked, as long as rewind ui runs">Copy link<//><${Copy} text=${command} title=${"The same at a terminal: " + command}>Copy command<//>`}
-          ${!shared && row.session && html`<${Copy} text=${() => resumes(project, row.session)} title="The command that opens this session's conversation in its agent">Copy resume<//>`}
+          ${!shared && row.session && html`<${Copy} text=${() => resumes(project, row.session)} title="The command that opens this session's conversation, which continues at its end. To continue from this row: Restore…, Conversation">Copy the session's resume command<//>`}
           ${!shared && row.prompt && html`<button class="quiet" title="What came of this prompt each time it was tried (a)" onClick=${() => attemptsOf(row)}>Attempts</button>`}
           ${!shared && row.session && html`<button class="quiet" title="The session as one page to share, without your secrets" aria-disabled=${making} onClick=${() => share(row)}>${making ? "Exporting…" : "Export session"}</button>`}
           ${!readOnly && html`<button class="quiet" onClick=${() => setNaming(row)}>${row.name ? "Rename…" : "Name…"}</button><button class="quiet" onClick=${pin} title="gc never removes what is pinned">${row.pinned ? "Unpin" : "Pin"}</button>`}

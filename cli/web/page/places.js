@@ -76,7 +76,7 @@ export function Operations({ project, rows, news, goTo }) {
   return html`<h2>Operations, newest first</h2>
     <p class="note">Each can be undone: Undo above, or rewind undo.</p>
     ${v.answer.operations.length > 0 && html`<table class="list ops"><thead><tr><th>#</th><th>Age</th><th>Operation</th><th>Changes</th><th>To</th><th>Note</th></tr></thead><tbody>
-    ${v.answer.operations.map((o) => html`<tr><td>${o.n}</td><td>${age(o.time)}</td><td>${known.has("#" + o.seq) ? html`<button class="link" onClick=${() => goTo("#" + o.seq)}>${o.verb || o.kind}</button>` : o.verb || o.kind} ${turn(o.args || "")}</td>
+    ${v.answer.operations.map((o) => html`<tr><td>${o.n}</td><td class="short">${age(o.time)}</td><td>${known.has("#" + o.seq) ? html`<button class="link" onClick=${() => goTo("#" + o.seq)}>${o.verb || o.kind}</button>` : o.verb || o.kind} ${turn(o.args || "")}</td>
       <td class="short">+${o.added} ~${o.modified} −${o.deleted}</td><td class="to">${o.checkpoint && known.has(o.checkpoint) ? html`<button class="link" onClick=${() => goTo(o.checkpoint)}>${o.checkpoint_n || html`<${Text} of=${before(o.checkpoint)} most=${80} />`}</button>` : o.checkpoint && html`<${Text} of=${(known.get("#" + o.seq)?.text || "").replace(/^to /, "") || before(o.checkpoint)} most=${80} />`} <${Text} of=${o.prompt || ""} most=${80} /></td>
       <td class="short">${o.taken_back_by ? "undone" : ""}</td></tr>`)}
     </tbody></table>`}${!v.answer.operations.length && html`<p class="note">None yet.</p>`}`;

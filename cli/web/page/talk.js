@@ -8,8 +8,8 @@ import { Words } from "./words.js";
 const TRIES = 5; // earlier pages that are read in search of a call
 const SAID = 40; // and of a message, of which it is known how far back it stands
 
-// Talk is what was said up to the end of a row. call is one to be shown: { call, n }, n another for each time.
-// diffOf(call) gives what shows the code of a call, or nothing.
+// Talk is what was said up to the end of a row. call is one to be shown: { call, subagent }, another object for each time;
+// where a subagent made it, the call that ran that one is shown. diffOf(call, subagent) gives what shows the code of a call, or nothing.
 export function Talk({ project, id, stamp, call, said, diffOf, rowOf, goTo, plan }) {
   const [talk, setTalk] = useState(() => {
     const t = prepared(`p/${project}/talk`, { id });
@@ -40,13 +40,13 @@ export function Talk({ project, id, stamp, call, said, diffOf, rowOf, goTo, plan
     requestAnimationFrame(() => box.current && (box.current.scrollTop = box.current.scrollHeight - from));
   };
   useEffect(() => {
-    wanted.current = call ? { call: call.call, tries: TRIES } : said ? { said, tries: SAID } : null;
+    wanted.current = call ? { ...call, tries: TRIES } : said ? { said, tries: SAID } : null;
   }, [call, said]);
   useEffect(() => {
     const w = wanted.current;
     if (!w || !talk || talk.id !== id) return;
     const all = (what) => [...(box.current?.querySelectorAll(`[data-${what}]`) || [])];
-    const at = w.said ? all("event").find((e) => e.dataset.event === w.said.event) : all("call").find((e) => e.dataset.call === w.call);
+    const at = w.said ? all("event").find((e) => e.dataset.event === w.said.event) : all("call").find((e) => e.dataset.call === w.call) || (w.subagent && all("subagent").find((e) => e.dataset.subagent === w.subagent));
     if (at && w.said) {
       wanted.current = null;
       at.querySelectorAll("details").forEach((d) => (d.open = true));
@@ -56,6 +56,7 @@ export function Talk({ project, id, stamp, call, said, diffOf, rowOf, goTo, plan
       flash(at);
     } else if (at) {
       wanted.current = null;
+      setLost(at.dataset.call === w.call ? "" : "A subagent made that change. This call ran it.");
       at.querySelector("details").open = true;
       at.scrollIntoView({ block: "nearest" });
       lead(at.querySelector("summary"));
@@ -63,7 +64,7 @@ export function Talk({ project, id, stamp, call, said, diffOf, rowOf, goTo, plan
     } else if (talk.earlier && w.tries-- > 0 && !(w.said && talk.messages[0].at < w.said.at)) earlier().catch(setError);
     else {
       wanted.current = null;
-      setLost(w.said ? "That message is further back than what is shown here." : "That call is not in this conversation.");
+      setLost(w.said ? "That message is further back than what is shown here." : w.subagent ? "A subagent made that call, which is not in this conversation." : "That call is not in this conversation.");
     }
   }, [call, said, talk]);
   if (error) return html`<p class="note" role="alert"><${Text} of=${error.message} /></p>`;
@@ -93,8 +94,8 @@ function Part({ p, answer, prompt, time, diffOf, rowOf, goTo }) {
     return html`<div class=${p.person ? "words person" : "words"}>${prompt && html`<span class="who" title=${time}>you, ${age(time)} ago</span>`}<${Words} of=${p.text} person=${p.person} /></div>`;
   if (p.kind === "thought") return html`<details class="thought"><summary>thought</summary><p><${Text} of=${p.text} /></p></details>`;
   if (p.kind === "call") {
-    const show = p.call && diffOf && diffOf(p.call);
-    return html`<div class="call" data-call=${p.call || undefined}><details class=${answer && answer.failed ? "failed" : ""}><summary title=${plain((p.about || "").slice(0, 300))}><${Given} tool=${html`<b><${Text} of=${p.tool} most=${60} /></b>`} text=${(answer && answer.failed ? "failed: " : "") + (p.about || "").split("\n")[0]} /></summary><pre><${Text} of=${pretty(p.text)} /></pre>${answer && html`<div data-event=${answer.event || undefined} tabindex="-1"><p class="who">${answer.failed ? "failed" : "answer"}</p><pre><${Text} of=${answer.text} /></pre></div>`}</details>
+    const show = p.call && diffOf && diffOf(p.call, answer?.subagent);
+    return html`<div class="call" data-call=${p.call || undefined} data-subagent=${answer?.subagent || undefined}><details class=${answer && answer.failed ? "failed" : ""}><summary title=${plain((p.about || "").slice(0, 300))}><${Given} tool=${html`<b><${Text} of=${p.tool} most=${60} /></b>`} text=${(answer && answer.failed ? "failed: " : "") + (p.about || "").split("\n")[0]} /></summary><pre><${Text} of=${pretty(p.text)} /></pre>${answer && html`<div data-event=${answer.event || undefined} tabindex="-1"><p class="who">${answer.failed ? "failed" : "answer"}</p><pre><${Text} of=${answer.text} /></pre></div>`}</details>
       <span class="file-links">${show && html`<button class="link" title="What this call changed" onClick=${show}>diff</button>`}
       ${p.row && (!rowOf || rowOf(p.row)) && html`<button class="link" title="The moment before this call" onClick=${() => goTo(p.row)}>code</button>`}</span></div>`;
   }

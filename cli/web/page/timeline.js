@@ -217,16 +217,24 @@ function namer(rows) {
   return (r) => [r.agent, names.get(r.session)].filter(Boolean).join(" ");
 }
 
-// Each session has a hue of its own, in the order in which the page first saw them: the golden angle repeats none.
+// Each session has a hue of its own, in the order of the rows, the same in all places: the golden angle repeats none. One
+// that no row has gets its hue when all rows are known, and has no colour before.
 const hues = new Map();
-const placeOf = (session) => (hues.has(session) || hues.set(session, hues.size), hues.get(session));
+let ordered = false; // all rows are known
+const placeOf = (session) => (hues.has(session) || !ordered || hues.set(session, hues.size), hues.get(session));
+
+// order gives the sessions of rows their hues; all says that these are all rows.
+export function order(rows, all) {
+  for (const r of rows) if (r.session && !hues.has(r.session)) hues.set(r.session, hues.size);
+  ordered = ordered || all;
+}
 
 // hued is the style of what has its session's colour, and coloured its class. Where colours are the system's, dashes differ.
-const hued = (session) => (session ? { "--hue": (250 + placeOf(session) * 137.508) % 360 } : undefined);
-const coloured = (cls, session) => cls + (session ? " hued dashes-" + (placeOf(session) % 4) : "");
+const hued = (session) => (session && placeOf(session) !== undefined ? { "--hue": (250 + placeOf(session) * 137.508) % 360 } : undefined);
+const coloured = (cls, session) => cls + (session && placeOf(session) !== undefined ? " hued dashes-" + (placeOf(session) % 4) : "");
 
 // Hue is the dot of a session.
-export const Hue = ({ of }) => of && html`<i class="hue hued" style=${hued(of)} aria-hidden="true" />`;
+export const Hue = ({ of }) => of && html`<i class=${"hue" + (hued(of) ? " hued" : "")} style=${hued(of)} aria-hidden="true" />`;
 
 // Timeline is the list. ends are the two rows of a comparison: { a, b }. plan(n, verb) is wanted where rows offer it.
 export function Timeline({ data, shown, chosen, marked, choose, open, plan, graph, ends, tap, order, labels }) {

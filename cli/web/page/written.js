@@ -14,7 +14,7 @@ export function Written({ project, path, id, news, at, goTo, onLine }) {
   if (!v.answer) return html`<${Wait} v=${v} />`;
   if (v.answer.why) return html`<p class="note">No lines are shown: ${v.answer.why}.</p>`;
   const by = (r) => {
-    const text = html`<${Hue} of=${r.session} /><${Text} of=${r.prompt || r.who || "not known"} most=${80} />`;
+    const text = html`<${Hue} of=${r.session} /><${Text} of=${(!r.unsure && r.prompt) || r.who || "not known"} most=${80} />`;
     const title = [r.who, r.prompt, r.time && new Date(r.time).toLocaleString()].filter(Boolean).map(plain).join("\n");
     return r.row ? html`<button class="link" title=${title} onClick=${() => goTo(r.row.id)}>${text}</button>` : html`<span title=${title}>${text}</span>`;
   };
