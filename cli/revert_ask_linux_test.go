@@ -96,7 +96,7 @@ func TestRevertAsks(t *testing.T) {
 	}
 
 	// Each block as it was chosen; a file as a whole is asked for once.
-	if screen = answer(3, "(1/4)", "u", "(2/4)", "k", "(3/4)", "f", agree, "y"); !strings.Contains(screen, "2 places stay as chosen") || strings.Contains(screen, "error") || strings.Contains(screen, "Kept f") {
+	if screen = answer(3, "(1/4)", "u", "(2/4)", "k", "(3/4)", "f", agree, "y"); !strings.Contains(screen, "2 places that were to go stay, as chosen") || strings.Contains(screen, "error") || strings.Contains(screen, "Kept f") {
 		t.Errorf("%q", screen)
 	}
 	files(text("h\n", "h of the person\n"), built)

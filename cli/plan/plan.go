@@ -70,6 +70,11 @@ type Done struct {
 	words report.RestoreWords
 }
 
+// TakesBack reports whether it took back what was done just before: an undo whatever is no undo, a redo an undo.
+func (d *Done) TakesBack(before *Done) bool {
+	return d.words.TakesTo && !before.words.TakesTo || d.words.Forward && before.words.TakesTo
+}
+
 // Report prints it as the command does. Error: it was done in part.
 func (d *Done) Report(c *app.Call) error {
 	if d.Reverted != nil {

@@ -82,3 +82,16 @@ func TestPlanCountsWhatItDoesNotName(t *testing.T) {
 		t.Errorf("what is skipped ends with %q", got)
 	}
 }
+
+// An undo takes back what was done before it, a redo an undo; an undo after another one goes on.
+func TestTakesBack(t *testing.T) {
+	done := map[string]*Done{"restore": {words: report.RestoreCheckpoint}, "undo": {words: report.UndoWords}, "redo": {words: report.RedoWords}, "revert": {}}
+	takes := map[string]bool{"undo restore": true, "undo revert": true, "undo redo": true, "redo undo": true}
+	for a, of := range done {
+		for b, before := range done {
+			if got := of.TakesBack(before); got != takes[a+" "+b] {
+				t.Errorf("%s after %s: %v", a, b, got)
+			}
+		}
+	}
+}

@@ -232,7 +232,10 @@ func movedText(m *conversation.Moved) string {
 		text = "Conversation: rewritten in place"
 	}
 	if n := len(m.Prompts); n > 0 {
-		text += ", without the last " + app.Plural(n, "prompt", "prompts")
+		text += ", without the last prompt"
+		if n > 1 {
+			text = strings.TrimSuffix(text, "prompt") + app.Plural(n, "prompt", "prompts")
+		}
 	}
 	return text + "."
 }

@@ -29,7 +29,7 @@ func (e *keptError) Error() string {
 	var parts []string
 	switch {
 	case e.chosen && e.kept > 0:
-		parts = append(parts, app.Plural(e.kept, "place stays", "places stay")+" as chosen")
+		parts = append(parts, app.Plural(e.kept, "place that was to go stays, as chosen", "places that were to go stay, as chosen"))
 	case e.kept > 0:
 		parts = append(parts, app.Plural(e.kept, "place stayed as it was", "places stayed as they were"))
 	}

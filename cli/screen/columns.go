@@ -64,15 +64,20 @@ func (t *Table) widths() []int {
 		}
 	}
 	total += Gap * max(used-1, 0)
-	if over := total - t.Width; t.Width > 0 && over > 0 && flexes > 0 {
+	for over := total - t.Width; t.Width > 0 && over > 0 && flexes > 0; {
+		left := 0 // those that can still be cut
 		for i := range widths {
 			if t.Columns[i].Flex && widths[i] > MinFlex {
 				cut := min(widths[i]-MinFlex, (over+flexes-1)/flexes)
 				widths[i] -= cut
 				over -= cut
 				flexes--
+				if widths[i] > MinFlex {
+					left++
+				}
 			}
 		}
+		flexes = left
 	}
 	return widths
 }

@@ -49,6 +49,17 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// What a flexible column cannot give, the others do.
+func TestTableFitsByAllColumns(t *testing.T) {
+	tab := Table{Width: 40, Columns: []Column{{Title: "WIDE", Flex: true}, {Title: "LESS", Flex: true}, {Title: "NOTE", Flex: true}},
+		Rows: [][]string{{strings.Repeat("w", 30), strings.Repeat("l", 13), strings.Repeat("n", 13)}}}
+	for _, l := range render(tab, Painter{}) {
+		if w := displaywidth.String(l); w > tab.Width {
+			t.Errorf("%d columns on a screen of %d: %q", w, tab.Width, l)
+		}
+	}
+}
+
 // No line is wider than the screen, as long as the fixed columns fit, and
 // colours change no width.
 func TestTableFits(t *testing.T) {

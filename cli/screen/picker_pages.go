@@ -6,7 +6,12 @@ import "fmt"
 func (m *Picker) page(lines []Line, w, h int) []string {
 	h = max(h, 0)
 	m.planAt = max(min(m.planAt, len(lines)-h), 0)
-	return m.window(lines, m.planAt, w, h, -1)
+	below := len(lines) - m.planAt - h
+	if below <= 0 || h < 2 {
+		return m.window(lines, m.planAt, w, h, -1)
+	}
+	more := Text(Dim, fmt.Sprintf("  %s %d more lines", m.rule("↓", "down:"), below+1))
+	return append(m.window(lines, m.planAt, w, h-1, -1), m.p.fit(more, w, Plain))
 }
 
 // planLines are a plan: what is asked, what is moved, what goes, file by file.
@@ -105,7 +110,7 @@ func (m *Picker) helpLines(w int) []Line {
 		{"f " + m.rule("→", "l"), "choose hunks: space chooses, s splits, " + m.rule("←", "h") + " goes back"},
 		{"v", "plan to revert the row's turn: all else stays"},
 		{"u U o a", "undo, redo, the operations, the attempts at a prompt"},
-		{"F i", "who wrote each line of a file; what is not captured"},
+		{"F i", "who wrote each line; what takes space or is not held"},
 		{"d", "compare with the files as they are now, or as before"},
 		{"space", "mark; two marks, of rows or attempts, are compared"}, {"/", "filter; enter keeps it, esc shows all again"},
 		{"/ then tab", "search the lines of all files, in all checkpoints"},

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"fmt"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/manifest"
@@ -80,10 +81,12 @@ func ByEvent(db *manifest.DB, spec, id, event string) (project.Listed, error) {
 		return project.Listed{Checkpoint: c}, err
 	}
 	var before, at *manifest.Checkpoint
+	reason := fmt.Sprintf("neither a checkpoint nor a session is named %q", id)
 	for c, err := range db.Checkpoints(manifest.Query{Session: id}) {
 		if err != nil {
 			return project.Listed{}, err
 		}
+		reason = "no checkpoint is bound to that event"
 		switch {
 		case c.PromptID == event, c.ToolUseID == event:
 			before = &c
@@ -97,5 +100,5 @@ func ByEvent(db *manifest.DB, spec, id, event string) (project.Listed, error) {
 	case at != nil:
 		return project.Listed{Checkpoint: *at}, nil
 	}
-	return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: "no checkpoint is bound to that event"}
+	return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: reason}
 }

@@ -142,7 +142,7 @@ func (v *attemptsPrinter) print(ctx context.Context) error {
 			o.Summary("%s", o.Color.Paint(screen.Dim, "!: several were at work in the same tree, so this is not its work alone."))
 		}
 		if others {
-			o.Summary("%s", o.Color.Paint(screen.Dim, "(n): n more that only you or other sessions changed meanwhile; they are not counted."))
+			o.Summary("%s", o.Color.Paint(screen.Dim, "(n): n more that only you or other sessions changed; they are not counted."))
 		}
 		if also {
 			o.Summary("%s", o.Color.Paint(screen.Dim, "*: lines that you or other sessions wrote in the same files are counted, too."))

@@ -48,8 +48,12 @@ func NewSessions() *app.Command {
 func printSessions(o *app.Output, sessions []session.Info) {
 	t := screen.Table{Columns: []screen.Column{
 		{Title: "SESSION", Style: screen.Yellow}, {Title: "AGENT", Style: screen.Cyan}, {Title: "AGE", Right: true},
-		{Title: "CHECKPOINTS", Right: true}, {Title: "CHAT", Right: true}, {Title: "FROM"}, {Title: "TEXT", Flex: true},
+		{Title: "CHECKPOINTS", Right: true}, {Title: "CHAT", Right: true}, {Title: "FROM", Flex: true}, {Title: "TEXT", Flex: true},
 	}}
+	shown := func(id string) string { return screen.Clip(app.Escape(id), maxShownID) }
+	if w := o.Width(); w > 0 && w < wholeIDs { // the beginning of an id names a session, too
+		shown = func(id string) string { return app.Escape(report.ShortSession(id)) }
+	}
 	for _, s := range sessions {
 		chat := "-" // there never was one
 		switch {
@@ -62,7 +66,7 @@ func printSessions(o *app.Output, sessions []session.Info) {
 		if s.Parent != "" {
 			from = strings.TrimSpace(from + " " + app.Escape(report.ShortSession(s.Parent)))
 		}
-		t.Rows = append(t.Rows, []string{screen.Clip(app.Escape(s.ID), maxShownID), app.Escape(s.Agent), app.FormatAge(o.Now().Sub(s.Seen)),
+		t.Rows = append(t.Rows, []string{shown(s.ID), app.Escape(s.Agent), app.FormatAge(o.Now().Sub(s.Seen)),
 			app.Utoa(uint64(len(s.Checkpoints))), chat, from, app.FirstLine(s.Label())})
 	}
 	o.Table(t)
@@ -70,6 +74,9 @@ func printSessions(o *app.Output, sessions []session.Info) {
 
 // maxShownID is how many columns of a session's id are shown: the agents' own have 36, and the beginning names it.
 const maxShownID = 64
+
+// wholeIDs is how many columns a terminal has at least where ids are shown whole.
+const wholeIDs = 110
 
 type sessionsView struct {
 	Sessions []sessionView `json:"sessions"`
