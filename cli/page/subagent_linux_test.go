@@ -97,6 +97,29 @@ func TestPageColoursOfSessions(t *testing.T) {
 	l.clean()
 }
 
+// Rows that a comparison needs, and that tell nothing, leave with it.
+func TestPageCompareLeavesTheRows(t *testing.T) {
+	l := newPageLab(t)
+	var doc struct {
+		Checkpoints []struct{ ID, Kind string }
+	}
+	if err := json.Unmarshal([]byte(l.rewind("list", "--json")), &doc); err != nil {
+		t.Fatal(err)
+	}
+	end := ""
+	for _, c := range doc.Checkpoints {
+		if c.Kind == "stop" {
+			end = c.ID
+		}
+	}
+	at := l.url[:strings.Index(l.url, "#")]
+	l.ok(l.Open(at + "?at=compare&a=" + end + "&b=%40"))
+	l.until(`document.querySelector(".compare .end-text")?.textContent.includes("stop")`)
+	l.press("Escape")
+	l.until(`/Show \d+ without changes/.test(document.querySelector(".left .bar .total")?.textContent)`)
+	l.clean()
+}
+
 // What is said of an action is seen where the page is narrow and was scrolled.
 func TestPageNarrowSaysWhatWasDone(t *testing.T) {
 	l := newPageLab(t)
