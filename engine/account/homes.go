@@ -40,7 +40,7 @@ type Home struct {
 	Packs string    `json:"packs"`           // the list of dropped packs of which its mirror has none any more; "": not known
 	Git   string    `json:"git,omitempty"`   // the note of git's objects that it has obeyed
 	Holds bool      `json:"holds,omitempty"` // it holds objects of git
-	Since bool      `json:"since,omitempty"` // some of them since it obeyed that note
+	Since bool      `json:"since,omitempty"` // some of them may be what that note forgets: git had them, or has had them since
 	Links int       `json:"links,omitempty"` // of the file for what is not known
 }
 
@@ -164,17 +164,21 @@ type Mirror struct {
 type MirrorUse int
 
 const (
-	MirrorLooked MirrorUse = iota // nothing
-	MirrorGets                    // it gets a pack
-	MirrorLacks                   // it could not get one
-	MirrorHolds                   // it gets an object of git
+	MirrorLooked         MirrorUse = iota // nothing
+	MirrorGets                            // it gets a pack
+	MirrorLacks                           // it could not get one
+	MirrorHolds                           // it gets an object of git
+	MirrorHoldsForgotten                  // it gets, or keeps, one that is forgotten: git has it
+	MirrorObeyed                          // it has none that is forgotten
 )
+
+func (u MirrorUse) holds() bool { return u == MirrorHolds || u == MirrorHoldsForgotten }
 
 // SignUp notes in the store that the mirror is there, and what is gone from it of what the store dropped. Nearly always it is
 // noted already.
 func (m Mirror) SignUp(use MirrorUse) error {
 	name, known := m.name()
-	if !known && use == MirrorLooked && !m.hasPacks() && !m.holds() {
+	if !known && (use == MirrorLooked || use == MirrorObeyed) && !m.hasPacks() && !m.holds() {
 		return nil
 	}
 	dir := filepath.Join(m.Store, HomesName)
@@ -190,8 +194,8 @@ func (m Mirror) SignUp(use MirrorUse) error {
 	was := readHome(filepath.Join(dir, name))
 	now := was
 	now.Home, now.Host, now.Git = m.Home.Home, m.Home.Host, m.Home.Git
-	now.Since = use == MirrorHolds || was.Since && now.Git == was.Git
-	now.Holds = was.Holds || use == MirrorHolds
+	now.Since = use == MirrorHoldsForgotten || was.Since && use != MirrorObeyed
+	now.Holds = was.Holds || use.holds()
 	if m.Home.Seen.Sub(was.Seen).Abs() > seenAgain {
 		now.Seen = m.Home.Seen
 	}
@@ -199,7 +203,7 @@ func (m Mirror) SignUp(use MirrorUse) error {
 		if now.Packs != sum && m.Obeys() {
 			now.Packs = sum
 		}
-		now.Holds = use == MirrorHolds || m.holds()
+		now.Holds = use.holds() || m.holds()
 		packs := m.hasPacks()
 		if use != MirrorGets && !packs && !now.Holds {
 			return RemoveIfThere(was.File)

@@ -44,9 +44,10 @@ type holder struct {
 	p      *project.Project
 	dirs   []string // where to; the first one that can
 	made   map[string]bool
-	signed bool  // the store knows that this account holds objects
-	copied int64 // bytes, in all
-	left   int   // objects and packs that are not held, since they would have had to be copied
+	signed account.MirrorUse // what the store knows of objects that this account holds
+	gone   map[string]bool   // ids of objects that are forgotten; nil: not read yet
+	copied int64             // bytes, in all
+	left   int               // objects and packs that are not held, since they would have had to be copied
 	last   heldState
 	next   heldState
 }
@@ -244,16 +245,23 @@ func (h *holder) file(from, name string) error {
 			return h.copy(from, to)
 		}
 		h.dirs = h.dirs[1:] // another file system, most often
-		if h.signed {
+		if h.signed != account.MirrorLooked {
 			_ = h.p.SignUp(account.MirrorLacks) // else it seems to hold something
 		}
 	}
 	return nil
 }
 
-// signUp tells the store that objects are about to be held in the account, if that can be.
+// signUp tells the store that objects are about to be held in the account, if that can be, and whether that may be some that are forgotten.
 func (h *holder) signUp(from, dir string) error {
-	if len(h.dirs) == 1 || h.signed {
+	if len(h.dirs) == 1 || h.signed == account.MirrorHoldsForgotten {
+		return nil
+	}
+	use := account.MirrorHolds
+	if h.isForgotten(from) {
+		use = account.MirrorHoldsForgotten
+	}
+	if use == h.signed {
 		return nil
 	}
 	a, _, err := account.Identity(from)
@@ -261,8 +269,23 @@ func (h *holder) signUp(from, dir string) error {
 	if err = errors.Join(err, berr); err != nil || a.Device != b.Device {
 		return err // or the link is refused
 	}
-	h.signed = true
-	return h.p.SignUp(account.MirrorHolds)
+	h.signed = use
+	return h.p.SignUp(use)
+}
+
+// isForgotten reports whether a loose object, or one in a pack, may be forgotten. Of the files of a pack it asks that with the objects.
+func (h *holder) isForgotten(file string) bool {
+	if h.gone == nil {
+		h.gone = setOf(Forgotten(h.p))
+	}
+	switch base, isPack := strings.CutSuffix(file, ".pack"); {
+	case len(h.gone) == 0:
+		return false
+	case isPack:
+		has, err := packHas(base, h.gone)
+		return err != nil || len(has) > 0
+	}
+	return h.gone[filepath.Base(filepath.Dir(file))+filepath.Base(file)]
 }
 
 func (h *holder) makeDirs(dir string) error {

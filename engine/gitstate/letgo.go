@@ -60,15 +60,13 @@ func heldBeside(p *project.Project, commons []string) (dirs []string) {
 type Released struct {
 	Objects, Packs int
 	InGit          map[string][]string // ids of objects that a git directory has itself, in order, by the directory
+	Kept           bool                // some of these may be held
 }
 
 // LetGo stops holding the objects with these ids that none of the git directories has any more, loose or in a pack: loose ones, and
 // packs with all that is in them, also where another store of the account holds them. With dry it only counts.
 func LetGo(p *project.Project, commons, ids []string, dry bool) (done Released, err error) {
-	wanted := map[string]bool{}
-	for _, id := range ids {
-		wanted[id] = true
-	}
+	wanted := setOf(ids)
 	gone := maps.Clone(wanted)
 	done.InGit = map[string][]string{}
 	for _, common := range commons {
@@ -91,16 +89,22 @@ func LetGo(p *project.Project, commons, ids []string, dry bool) (done Released, 
 	var remove []string
 	objects, packs := map[string]bool{}, map[string]bool{} // by name: several directories can hold one
 	for _, dir := range append(HeldDirs(p), heldBeside(p, commons)...) {
-		for id := range gone {
-			if file := loose(dir, id); account.Exists(file) {
+		for id := range wanted {
+			switch file := loose(dir, id); {
+			case !account.Exists(file):
+			case gone[id]:
 				objects[id] = true
 				remove = append(remove, file)
+			default:
+				done.Kept = true
 			}
 		}
 		for pack, has := range packsWith(dir, wanted) {
 			if slices.ContainsFunc(has, func(id string) bool { return gone[id] }) || has == nil && len(gone) > 0 {
 				packs[filepath.Base(pack)] = true
 				remove = append(remove, pack+".pack", pack+".idx", pack+".promisor") // an index alone is nothing to git
+			} else {
+				done.Kept = true
 			}
 		}
 	}
@@ -111,6 +115,14 @@ func LetGo(p *project.Project, commons, ids []string, dry bool) (done Released, 
 		}
 	}
 	return done, err
+}
+
+func setOf(ids []string) map[string]bool {
+	set := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		set[id] = true
+	}
+	return set
 }
 
 func loose(dir, id string) string { return filepath.Join(dir, id[:2], id[2:]) }
@@ -125,22 +137,26 @@ func packsWith(dir string, ids map[string]bool) map[string][]string {
 		if !ok {
 			continue
 		}
-		size := 20
-		if len(filepath.Base(base)) > len("pack-")+40 {
-			size = 32
-		}
-		data, err := gitrepo.PackIDs(base+".idx", size)
-		if err != nil {
-			packs[base] = nil
-			continue
-		}
-		for id := range slices.Chunk(data, size) {
-			if text := hex.EncodeToString(id); ids[text] {
-				packs[base] = append(packs[base], text)
-			}
+		if has, err := packHas(base, ids); err != nil || len(has) > 0 {
+			packs[base] = has
 		}
 	}
 	return packs
+}
+
+// packHas are those of the ids that a pack has, a file without its suffix.
+func packHas(base string, ids map[string]bool) (has []string, err error) {
+	size := 20
+	if len(filepath.Base(base)) > len("pack-")+40 {
+		size = 32
+	}
+	data, err := gitrepo.PackIDs(base+".idx", size)
+	for id := range slices.Chunk(data, size) {
+		if text := hex.EncodeToString(id); ids[text] {
+			has = append(has, text)
+		}
+	}
+	return has, err
 }
 
 // forgottenNote tells the other accounts, which hold objects of their own, what to let go of.
@@ -154,9 +170,9 @@ type forgottenNote struct {
 
 const maxForgotten = 64 << 20
 
-// NoteForgotten tells the accounts that hold objects of their own what to let go of; this one has. What they were told before is
-// not noted again, if none of them has held anything since it obeyed.
-func NoteForgotten(p *project.Project, ids []string) error {
+// NoteForgotten tells the accounts that hold objects of their own what to let go of; this one has, but for what it has kept. What was
+// noted before is not noted again, if none of them can hold any of it.
+func NoteForgotten(p *project.Project, ids []string, kept bool) error {
 	held, err := p.HeldElsewhere()
 	if err != nil {
 		return err
@@ -166,9 +182,9 @@ func NoteForgotten(p *project.Project, ids []string) error {
 	n.IDs = append(n.IDs, ids...)
 	slices.Sort(n.IDs)
 	if n.IDs = slices.Compact(n.IDs); len(n.IDs) == known && (!held || known == 0) {
-		return obeyed(p, n)
+		return obeyed(p, n, kept)
 	}
-	return n.write(p)
+	return n.write(p, kept)
 }
 
 // NoteAll is NoteForgotten of all objects, for some texts. clean: no git directory has the texts. Then who obeys the note cannot hold
@@ -180,7 +196,7 @@ func NoteAll(p *project.Project, texts string, clean bool) error {
 		return err
 	}
 	if clean && same {
-		return obeyed(p, n)
+		return obeyed(p, n, false)
 	}
 	if n.All, n.For, n.Salt = p.Env.Time().UTC(), nil, nil; clean { // the time is not after that of the note
 		n.Salt = make([]byte, 16)
@@ -189,7 +205,7 @@ func NoteAll(p *project.Project, texts string, clean bool) error {
 			return err
 		}
 	}
-	return n.write(p)
+	return n.write(p, false)
 }
 
 // isFor reports whether all was let go of for these texts.
@@ -206,7 +222,7 @@ func (n forgottenNote) hash(texts string) ([]byte, error) {
 	return pbkdf2.Key(sha256.New, texts, n.Salt, 600_000, 16)
 }
 
-func (n forgottenNote) write(p *project.Project) error {
+func (n forgottenNote) write(p *project.Project, kept bool) error {
 	n.Time = p.Env.Time().UTC()
 	data, err := json.Marshal(n)
 	if err != nil {
@@ -218,7 +234,7 @@ func (n forgottenNote) write(p *project.Project) error {
 	if err := account.WriteCache(filepath.Join(p.StoreDir(), account.GitName, account.ForgottenName), data, p.Owner); err != nil {
 		return err
 	}
-	return obeyed(p, n)
+	return obeyed(p, n, kept)
 }
 
 // Note is which note of forgotten objects counts, "" where there is none.
@@ -241,16 +257,25 @@ func readForgotten(p *project.Project) (n forgottenNote) {
 	return n
 }
 
-// obeyed notes in the directory that holds what this account has let go of.
-func obeyed(p *project.Project, n forgottenNote) error {
+// obeyed notes in the directory that holds what this account has let go of. kept: but for what git itself has, of which it lets go
+// when that is noted again.
+func obeyed(p *project.Project, n forgottenNote, kept bool) error {
 	dir := holdIn(p)[0]
 	if n.Time.IsZero() || !account.IsDir(filepath.Dir(dir)) {
 		return nil
 	}
+	if kept { // before it seems to hold nothing of the note
+		if err := p.SignUp(account.MirrorHoldsForgotten); err != nil {
+			return err
+		}
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return account.WriteCache(filepath.Join(dir, account.ForgottenName), []byte(n.name()), p.Owner)
+	if err := account.WriteCache(filepath.Join(dir, account.ForgottenName), []byte(n.name()), p.Owner); err != nil || kept {
+		return err
+	}
+	return p.SignUp(account.MirrorObeyed)
 }
 
 // ObeyForgotten lets go of what was forgotten in another account.
@@ -268,12 +293,17 @@ func ObeyForgotten(p *project.Project) error {
 	if around, ok := gitrepo.Find(p.Root()); ok {
 		commons = append(commons, around.CommonDir)
 	}
+	kept := false
 	if n.All.After(at) {
 		if err := LetGoAll(p, nil); err != nil {
 			return err
 		}
-	} else if _, err := LetGo(p, commons, n.IDs, false); err != nil {
-		return err
+	} else {
+		done, err := LetGo(p, commons, n.IDs, false)
+		if err != nil {
+			return err
+		}
+		kept = done.Kept
 	}
-	return obeyed(p, n)
+	return obeyed(p, n, kept)
 }

@@ -206,7 +206,7 @@ func (f *forgetter) letGo(result *Forgotten) error {
 	if err != nil || result.DryRun {
 		return err
 	}
-	return gitstate.NoteForgotten(f.p, ids)
+	return gitstate.NoteForgotten(f.p, ids, done.Kept)
 }
 
 // gitIDs are the ids that git has for a file: by either sum, and with the ends of lines as git converts them.

@@ -59,7 +59,7 @@ func (p *Project) HomesBehind(git string) (behind []account.Home, links int, err
 	return behind, links, err
 }
 
-// HeldElsewhere reports whether another account has held objects of git since it obeyed a note of those that are forgotten.
+// HeldElsewhere reports whether another account may hold objects of git that are forgotten, although it has obeyed the note of them.
 func (p *Project) HeldElsewhere() (bool, error) {
 	homes, _, err := p.otherHomes()
 	return slices.ContainsFunc(homes, func(h account.Home) bool { return h.Since || !h.Known() }), err
