@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -35,9 +36,23 @@ func (p *Project) lock(ctx context.Context, name string, exclusive bool) (*accou
 	}
 	lock, err := account.LockFile(ctx, file, name, exclusive)
 	if errors.Is(err, fs.ErrNotExist) && p.ReadOnly == nil && account.MakeDir(filepath.Dir(file), p.Owner) == nil {
-		return account.LockFile(ctx, file, name, exclusive) // find -empty -delete took the directory
+		lock, err = account.LockFile(ctx, file, name, exclusive) // find -empty -delete took the directory
 	}
-	return lock, err
+	if gone := p.unlessGone(err); gone != nil {
+		if err == nil {
+			lock.Release()
+		}
+		return nil, gone
+	}
+	return lock, nil
+}
+
+// unlessGone is the error, or, of a store that deinit has removed since it was opened, *NotInitializedError.
+func (p *Project) unlessGone(err error) error {
+	if _, serr := os.Stat(p.at.Store); errors.Is(serr, fs.ErrNotExist) {
+		return &NotInitializedError{Root: p.at.Root}
+	}
+	return err
 }
 
 // noteWaiting reports to the opener of the project which process holds a lock file; nil if

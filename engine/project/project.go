@@ -279,15 +279,15 @@ func loadSettings(env account.Env, file string) (*settings.Settings, []settings.
 	return settings.Load(o)
 }
 
-// BeginWriting must precede the first write. It fails if the store is read only or free space is below the minimum (*DiskFullError), and gives a copied store
-// an identity of its own.
+// BeginWriting must precede the first write. It fails if the store is read only, was removed (*NotInitializedError) or free space is below
+// the minimum (*DiskFullError), and gives a copied store an identity of its own.
 func (p *Project) BeginWriting(ctx context.Context) error {
 	if p.ReadOnly != nil {
 		return p.ReadOnly
 	}
 	for _, name := range []string{account.LockName, account.TmpName} {
 		if err := account.MakeDir(filepath.Join(p.at.Store, name), p.Owner); err != nil {
-			return err
+			return p.unlessGone(err)
 		}
 	}
 	if free, err := account.FreeDisk(p.at.Store); err == nil && free < p.settings.MinFreeDisk {

@@ -210,13 +210,15 @@ func (p *Project) Classify(err error) error {
 	case errors.As(err, &damaged) && damaged.NotFile():
 		return &account.InPlaceError{Path: filepath.Join(p.at.Store, account.ObjectsName, damaged.Pack)}
 	case errors.As(err, &damaged), errors.As(err, &missing):
-		return &account.DamagedStoreError{What: "an object", Err: err}
+		return p.unlessGone(&account.DamagedStoreError{What: "an object", Err: err})
 	case errors.As(err, &path) && errors.Is(path, vfs.ErrNotRegular) && p.within(path.Path):
 		return &account.InPlaceError{Path: path.Path}
 	case errors.As(err, &link) && errors.Is(link, fs.ErrExist) && p.within(link.New): // a rename over a directory
 		return account.InPlace(link.New, false, err)
 	case errors.As(err, &path) && account.IsNotDir(err): // as of the mirror
 		return account.InPlace(path.Path, true, err)
+	case errors.Is(err, fs.ErrNotExist):
+		return p.unlessGone(err)
 	}
 	return err
 }
