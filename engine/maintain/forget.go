@@ -150,8 +150,10 @@ func forget(ctx context.Context, p *project.Project, dryRun bool, begin func(*co
 		return a, err
 	}, result)
 	if held := (*NotHeldError)(nil); errors.As(err, &held) {
-		if there, perr := pulledHave(ctx, p, held.Path); perr != nil || !there {
-			return nil, errors.Join(err, perr)
+		for _, pattern := range held.Patterns {
+			if there, perr := pulledHave(ctx, p, pattern); perr != nil || !there {
+				return nil, errors.Join(err, perr)
+			}
 		}
 		if err := result.dropPulled(p); err != nil || dryRun {
 			return result, err

@@ -87,7 +87,7 @@ func (f *forgetter) look(ctx context.Context, log *LogState) error {
 	if err := f.lookInCommits(ctx, log); err != nil {
 		return err
 	}
-	if err := f.known(log, roots); err != nil {
+	if err := f.known(ctx, log, roots); err != nil {
 		return err
 	}
 	before, err := f.forgottenBefore(log)
@@ -122,9 +122,10 @@ func (f *forgetter) typedKey(pattern string) string {
 	return rules.ForgottenKey(f.p, "typed\x00"+strings.TrimPrefix(strings.ReplaceAll(pattern, `\`, ""), "**/"))
 }
 
-// known refuses (*NotHeldError) a pattern for which nothing was found, before anything is removed: of a mistyped path the
-// content would stay. What an earlier forget took out is none; nor is what was typed for it: that one may not be finished.
-func (f *forgetter) known(log *LogState, roots []oid.ID) error {
+// known refuses (*NotHeldError) patterns for which nothing was found, before anything is removed: of a mistyped path the
+// content would stay. What an earlier forget took out is none; nor is what was typed for it: that one may not be finished. Nor,
+// beside others, is what only pulled logs have: they are dropped.
+func (f *forgetter) known(ctx context.Context, log *LogState, roots []oid.ID) error {
 	paths := append(slices.Collect(maps.Keys(f.paths)), f.committed...)
 	for _, n := range checkpoint.EveryPreimage(f.p, time.Time{}) {
 		paths = append(paths, n.Path)
@@ -141,22 +142,38 @@ func (f *forgetter) known(log *LogState, roots []oid.ID) error {
 		d := f.done[forgetKey{"", id}]
 		return id == (oid.ID{}) || d != nil && d.torn
 	})
+	var unknown []string
 	for _, pattern := range none {
 		if keys[f.typedKey(pattern)] || slices.ContainsFunc(pathspec.Leading(pattern), func(path string) bool { return f.paths[path] || keys[rules.ForgottenKey(f.p, path)] }) {
 			continue
 		}
 		err := pathspec.MatchSome(f.p.LoadDir, []string{pattern}, roots...) // it may be below what another one takes
-		if no := (*project.NoPathError)(nil); errors.As(err, &no) {
-			return &NotHeldError{Path: no.Path}
-		} else if err != nil && !project.IsDamage(err) {
+		switch _, no := errors.AsType[*project.NoPathError](err); {
+		case no && len(none) < len(f.patterns):
+			if there, err := pulledHave(ctx, f.p, pattern); err != nil {
+				return err
+			} else if there {
+				continue
+			}
+			unknown = append(unknown, pattern)
+		case no:
+			unknown = append(unknown, pattern)
+		case err != nil && !project.IsDamage(err):
 			return err
 		}
 	}
-	return nil
+	if len(unknown) == 0 {
+		return nil
+	}
+	path, _ := pathspec.PlainPath(unknown[0])
+	return &NotHeldError{path, unknown}
 }
 
 // NotHeldError: no checkpoint has anything of a path that is to be forgotten.
-type NotHeldError struct{ Path string }
+type NotHeldError struct {
+	Path     string   // the first one
+	Patterns []string // all of them, as they were given
+}
 
 func (e *NotHeldError) Error() string { return fmt.Sprintf("no path %q in any checkpoint", e.Path) }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -112,7 +113,30 @@ func forgetPaths(ctx context.Context, c *app.Call, f forgetFlags, glob bool) err
 		return err
 	}
 	done, err := maintain.Forget(ctx, p, paths, f.dryRun)
+	if held, ok := errors.AsType[*maintain.NotHeldError](err); ok && len(held.Patterns) < len(paths) && len(paths) == len(c.Paths) {
+		err = app.Hinted(err, "nothing was removed; without what no checkpoint has: "+f.without(c.Paths, paths, held.Patterns, glob))
+	}
 	return f.print(ctx, c, p, done, err, func() { printPaths(c, done) })
+}
+
+// without is the command without the arguments whose patterns are unknown.
+func (f forgetFlags) without(args, patterns, unknown []string, glob bool) string {
+	line := "rewind forget"
+	for _, flag := range []struct {
+		name string
+		set  bool
+	}{{"--yes", f.yes}, {"--dry-run", f.dryRun}, {"--glob", glob}} {
+		if flag.set {
+			line += " " + flag.name
+		}
+	}
+	line += " --"
+	for i, arg := range args {
+		if !slices.Contains(unknown, patterns[i]) {
+			line += " " + app.ShellQuote(arg)
+		}
+	}
+	return line
 }
 
 func forgetText(ctx context.Context, c *app.Call, f forgetFlags) error {
