@@ -18,6 +18,7 @@ import (
 //
 //	fresh NAME              an empty project beside the others, and we are in it
 //	env TALK=none           from here on nothing that they say is in their transcripts
+//	env TALK=late           the same, and hooks name the transcripts as before: the client has not written it yet
 //	agent A start           the session A begins; also stop, end
 //	agent A prompt p1 TEXT
 //	agent A queue p1 TEXT   the same, typed while it works: its transcript has that later
@@ -114,7 +115,7 @@ func cmdAgent(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if ts.Getenv("TALK") != "none" {
 		said := maps.Clone(payload)
-		if args[0] == "queue" {
+		if args[0] == "queue" || ts.Getenv("TALK") == "late" {
 			said["hook_event_name"] = ""
 		}
 		payload["transcript_path"] = say(ts, session, said)

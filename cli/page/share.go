@@ -16,6 +16,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/cli/web"
 	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/graph"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -167,7 +168,7 @@ func sharedSession(ctx context.Context, c *app.Call, p *project.Project) (sessio
 	if !errors.As(err, &none) || none.Named != "" || len(none.Choices) > 0 {
 		return session.Info{}, err
 	}
-	all, lerr := session.List(ctx, p)
+	all, lerr := conversation.Sessions(ctx, p)
 	i := slices.IndexFunc(all, func(s session.Info) bool { return len(s.Checkpoints) > 0 })
 	if lerr != nil || i < 0 {
 		return session.Info{}, errors.Join(lerr, app.Coded(errors.New("no session of an agent has a checkpoint here yet"), app.ExitNotFound))

@@ -12,9 +12,9 @@ import (
 	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/cli/web"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/graph"
 	"github.com/rewind-cli/rewind/engine/oplog"
-	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
@@ -185,7 +185,7 @@ func (s *space) revertedTurn(ctx context.Context, r *timeline.Row) string {
 
 // sessions names the sessions. It looks into their transcripts: for those who want to know.
 func (s *space) sessions(ctx context.Context, _ web.Args) (any, error) {
-	all, err := session.List(ctx, s.P)
+	all, err := conversation.Sessions(ctx, s.P)
 	if err != nil {
 		return nil, err
 	}

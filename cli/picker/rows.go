@@ -11,6 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/graph"
 	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/session"
@@ -165,7 +166,7 @@ func (s *Source) sessionOf(ctx context.Context, id string) (*session.Info, error
 		info, err := session.Named(ctx, s.P, name)
 		return &info, err
 	}
-	all, err := session.List(ctx, s.P)
+	all, err := conversation.Sessions(ctx, s.P)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}

@@ -24,6 +24,7 @@ type matched struct {
 	of      map[int]int    // by a prompt's line: its place in said
 	at      []takenAt      // by the place in said; nil: none
 	line    map[uint64]int // by a checkpoint's sequence number: the place in said
+	asked   []*asking      // all prompts that checkpoints were taken at, the oldest first
 }
 
 // takenAt are the checkpoints that were taken at one prompt, the oldest first: that has the state before the turn.
@@ -54,6 +55,7 @@ func matchPrompts(db *manifest.DB, x *transcript.Index, file, session string, ow
 	var asked []*asking
 	for _, taken := range all {
 		a := m.asking(taken, file, own)
+		m.asked = append(m.asked, a)
 		if !m.byID(a) {
 			asked = append(asked, a)
 		}

@@ -45,11 +45,9 @@ func BeforePrompt(ctx context.Context, p *project.Project, s *session.Chosen, n 
 	if err != nil {
 		return nil, noPlace("", err)
 	}
-	var unsaid []project.Listed
-	if !source.live {
-		if unsaid, err = unsaidPrompts(ctx, p, s, source.index); err != nil {
-			return nil, err
-		}
+	unsaid, err := v.unsaidPrompts(source)
+	if err != nil {
+		return nil, err
 	}
 	ends, err := (&cutPoint{v, source, source.index.Leaf()}).since()
 	if err != nil {
@@ -71,8 +69,8 @@ func BeforePrompt(ctx context.Context, p *project.Project, s *session.Chosen, n 
 	}
 	if n <= len(unsaid) {
 		c := unsaid[n-1]
-		found.Checkpoint, found.Exact = &c, true
-		found.at, found.failed = placeOf(ctx, p, c.Checkpoint)
+		found.Checkpoint, found.Exact, found.PromptID = &c, true, c.PromptID
+		found.at, found.failed = ends[0].resumable()
 		return found, nil
 	}
 	n -= len(unsaid)
@@ -98,60 +96,6 @@ func BeforePrompt(ctx context.Context, p *project.Project, s *session.Chosen, n 
 		found.Older = search.older
 	}
 	return found, nil
-}
-
-// unsaidPrompts are the prompts that a session's checkpoints have and the stored transcript does not, newest first. That is
-// so if the agent was killed before more was captured, and has deleted its file since.
-func unsaidPrompts(ctx context.Context, p *project.Project, s *session.Chosen, x *transcript.Index) (list []project.Listed, err error) {
-	chain, err := x.Chain(x.Leaf())
-	if err != nil {
-		return nil, nil // a strange tree: its own prompts are all that is known
-	}
-	ids := map[string]bool{}
-	for _, i := range chain {
-		if id := x.Lines[i].PromptID; id != "" {
-			ids[id] = true
-		}
-	}
-	// later reports whether a prompt that comes after an event was captured.
-	later := func(event string) bool {
-		for _, i := range slices.Backward(chain) {
-			if x.Lines[i].ID == event {
-				return false
-			}
-			if x.Lines[i].Prompt {
-				return true
-			}
-		}
-		return event != ""
-	}
-	err = p.Query(ctx, func(db *manifest.DB) error {
-		for c, err := range db.Checkpoints(manifest.Query{Session: s.ID, Kinds: []manifest.CheckpointKind{manifest.Prompt}}) {
-			if err != nil {
-				return err
-			}
-			if c.Agent != s.Agent || c.Prompt == "" && c.PromptID == "" || !transcript.Typed(transcript.Agent(s.Agent), c.Prompt) {
-				continue
-			}
-			if c.Transcript == nil || c.PromptID != "" && ids[c.PromptID] || later(c.Transcript.EventID) {
-				return nil
-			}
-			l := project.Listed{Checkpoint: c, N: db.Position(c.Seq)}
-			same, k := false, len(list)-1
-			if k >= 0 {
-				if same, err = SamePrompt(db, &c, &list[k].Checkpoint); err != nil {
-					return err
-				}
-			}
-			if same {
-				list[k] = l
-			} else {
-				list = append(list, l)
-			}
-		}
-		return nil
-	})
-	return list, err
 }
 
 // promptCheckpoint finds the checkpoint that was taken at one of the given prompts. Without one it takes the newest checkpoint

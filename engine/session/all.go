@@ -34,8 +34,9 @@ type Info struct {
 	// Checkpoints of the session itself, newest first.
 	Checkpoints []project.Listed
 
-	root  string // first event of its transcript
-	early string // the last prompt near the transcript's beginning
+	root  string    // first event of its transcript
+	early string    // the last prompt near the transcript's beginning
+	said  time.Time // of the newest prompt near its ends
 }
 
 // AgentHome is where agents keep their files.
@@ -170,9 +171,9 @@ func (s *Info) describe(d transcript.Session) {
 	} else if d.Parent != "" {
 		s.Parent = d.Parent
 	}
-	s.First, s.Own, s.early = "", false, ""
+	s.First, s.Own, s.early, s.said = "", false, "", time.Time{}
 	if n := len(d.Prompts); n > 0 {
-		s.early = d.Prompts[n-1].Text
+		s.early, s.said = d.Prompts[n-1].Text, d.Prompts[n-1].Time
 	}
 	for _, prompt := range d.Prompts {
 		if s.First == "" || !prompt.Copy {
@@ -200,6 +201,16 @@ func (s *Info) sayNewest() {
 		}
 	}
 	s.Last = s.early
+}
+
+// MayLack reports whether the transcript can lack the newest prompt that the session's checkpoints have, as far as its ends
+// show. It needs the list of checkpoints.
+func (s *Info) MayLack() bool {
+	i := slices.IndexFunc(s.Checkpoints, func(l project.Listed) bool {
+		return l.Kind == manifest.Prompt && l.Agent == s.Agent && l.Subagent == "" && transcript.Typed(transcript.Agent(s.Agent), l.Prompt)
+	})
+	return i >= 0 && s.Checkpoints[i].Transcript != nil && s.said.Before(s.Checkpoints[i].Time) &&
+		(s.Last == "" || s.Last != transcript.Label(s.Checkpoints[i].Prompt))
 }
 
 // Label names the session for a person, "" if nothing is known. The title that a restore gave to a fork counts until the

@@ -15,6 +15,7 @@ import (
 type File struct {
 	Agent, Session, Path string
 	State                FileState
+	Of                   Info
 }
 
 // FileState of a transcript, against the session's newest checkpoint.
@@ -27,6 +28,7 @@ const (
 	Gone       FileState = "gone"      // agents delete old ones; ours can be written back
 	Unreadable FileState = "unreadable"
 	NotWritten FileState = "not written" // by the agent, nor captured
+	Behind     FileState = "behind"      // the agent has not written the newest prompt to it yet; only conversation.Files knows
 )
 
 // Files compares the transcripts of all sessions that have a checkpoint
@@ -51,7 +53,7 @@ func Files(ctx context.Context, p *project.Project) ([]File, error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, File{Agent: s.Agent, Session: s.ID, Path: c.Transcript.Path, State: state})
+			out = append(out, File{Agent: s.Agent, Session: s.ID, Path: c.Transcript.Path, State: state, Of: s})
 			break
 		}
 	}

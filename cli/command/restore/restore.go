@@ -267,7 +267,7 @@ func runRestore(ctx context.Context, c *app.Call, r *restoreFlags, v report.Rest
 	if err != nil {
 		return err
 	}
-	if w := done.Without; w != nil && !w.Captured && r.mode != "both" && !r.inPlace && !r.resume {
+	if w := done.Without; w != nil && !w.Captured && o.Prompt == 0 && r.mode != "both" && !r.inPlace && !r.resume {
 		done.Without = nil // no conversation was asked for
 	}
 	c.Out.EndProgress()

@@ -8,6 +8,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/registration"
 	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/engine/session"
@@ -131,7 +132,7 @@ func runValidate(ctx context.Context, c *app.Call) error {
 			v.Findings.severe("project", "rewind config ignore, .rewindignore and .gitignore have the rules; rewind config forceInclude '[\"/*\"]' overrides them",
 				"the rules leave out every file of the project: %s is ignored: %s", out, rule)
 		}
-		files, err := session.Files(ctx, p)
+		files, err := conversation.Files(ctx, p)
 		if err != nil {
 			v.Findings.failed("store", err)
 		}
@@ -207,5 +208,6 @@ func fileStateText(state string) string {
 		session.Gone:       "is gone",
 		session.Unreadable: "cannot be read",
 		session.NotWritten: "has not been written yet",
+		session.Behind:     "lacks its newest prompt: the agent has not written it yet",
 	}[session.FileState(state)], "is "+state)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/report"
 	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/session"
 	"github.com/rewind-cli/rewind/engine/transcript"
@@ -32,7 +33,7 @@ func NewSessions() *app.Command {
 			if err != nil {
 				return err
 			}
-			sessions, err := session.List(ctx, p)
+			sessions, err := conversation.Sessions(ctx, p)
 			if err != nil {
 				return err
 			}
