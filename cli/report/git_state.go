@@ -197,6 +197,9 @@ func gitVerb(l gitrestore.Line) string {
 	case gitrestore.Goes:
 		return verb("goes", "go") + at(l.From)
 	case gitrestore.Unable:
+		if l.As != "" {
+			return "cannot return" + at(l.To) + ": it is there as " + refName(l.As)
+		}
 		return "cannot return" + at(l.To)
 	}
 	return verb("stays", "stay")

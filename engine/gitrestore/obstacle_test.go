@@ -117,9 +117,7 @@ func TestFileInTheWayOfAReference(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.git("rev-parse", "other", "rewind/42/topic")
-			if mode == Missing {
-				b.wantLines(b.plan(s, b.target(), mode))
-			}
+			b.wantLines(b.plan(s, b.target(), mode), "ref unable refs/heads/rewind/42/topic refs/heads/topic")
 		}
 	}
 }

@@ -160,7 +160,20 @@ func (p *planner) planRefs(d differing, kinds map[string]string) error {
 			return err
 		}
 	}
+	again := map[string]bool{} // what an earlier restore has put beside a name that a file still takes
+	for _, name := range slices.Concat(d.back, d.differ) {
+		id := p.saved.refs[name].ID
+		if p.Mode == Missing || id == "" || p.inTheWay(name) == "" {
+			continue
+		}
+		if as, there := n.free(beside(p.label, name), id); there {
+			again[as], have = true, append(have, id)
+		}
+	}
 	for _, name := range d.gone {
+		if again[name] {
+			continue
+		}
 		if id := p.now.refs[name].ID; lost[id] && slices.Contains(tips, id) && strings.Contains(name, "/rewind/"+p.label+"/") {
 			have = append(have, id) // an earlier restore brought it back
 			continue
@@ -194,10 +207,14 @@ func (p *planner) planRefs(d differing, kinds map[string]string) error {
 		if what == Ref {
 			p.renamed[name] = as
 		}
-		if !there {
-			l := Line{What: what, Change: ReturnsAs, Name: name, As: as, From: from, To: id, Note: note}
-			l.Blocked = what == Ref && p.inTheWay(name) != ""
+		l := Line{What: what, Change: ReturnsAs, Name: name, As: as, From: from, To: id, Note: note}
+		l.Blocked = what == Ref && p.inTheWay(name) != ""
+		switch {
+		case !there:
 			put(l, refChange{name: as, new: id})
+		case l.Blocked:
+			l.Change = Unable
+			p.line(l)
 		}
 	}
 	for _, name := range d.back {
