@@ -203,7 +203,7 @@ func TestTmuxPicker(t *testing.T) {
 	x.keys("fg", "Enter")
 	x.shows(`> .*first checkpoint`)
 	x.keys("q")
-	x.shows(`echo before`, `Restored to `, `Undid the restore`, `rewind undo`, `(?m)^\$$`)
+	x.shows(`echo before`, `Restored note.txt to `, `Redid the restore`, `rewind undo`, `(?m)^\$$`) // what was taken back is not mentioned
 	if s := x.screen(); strings.Contains(s, "conversation ─") {
 		t.Errorf("the picker is left on the screen:\n%s", s)
 	}
@@ -298,7 +298,7 @@ func TestTmuxHunks(t *testing.T) {
 	x.shows(`(?m)^Restored to `)
 	x.has("f", strings.Replace(now, "FIRST", "line a", 1)+"more\n")
 	x.keys("q")
-	x.shows(`Restored the chosen parts to `, `Undid the restore`, `(?m)^\$$`)
+	x.shows(`Restored the chosen parts to `, `(?m)^\$$`)
 }
 
 // The details of a row say where git's HEAD was, and that it moved since the checkpoint before; a comparison and the plan say that
