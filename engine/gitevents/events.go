@@ -173,7 +173,7 @@ func (c *comparison) add(e Event) {
 				last.To, last.Text, last.Time = e.To, e.Text, e.Time
 				last.Count += e.Count
 				last.New = last.New || e.New
-				if e.Kind == Switch && last.From == last.To {
+				if (e.Kind == Switch || e.Kind == Moved) && last.From == last.To {
 					c.events = c.events[:n] // there and back
 				}
 				return

@@ -126,6 +126,7 @@ func TestEvents(t *testing.T) {
 		{"renamed", "", "git branch -m old new", []string{"renamed 1 refs/heads/new from refs/heads/old"}},
 		{"renamed where HEAD is", "", "git branch -m main trunk; git commit -q --allow-empty -m three", []string{"renamed 1 refs/heads/trunk from refs/heads/main", "commit 1 refs/heads/trunk: three"}},
 		{"moved", "", "git branch -f old main", []string{"moved 1 refs/heads/old"}},
+		{"moved there and back", "git checkout -q --detach", "git update-ref -m there HEAD HEAD~1; git update-ref -m back HEAD main", nil},
 		{"moved without a log", "", "git update-ref refs/heads/main HEAD~1; git reflog expire --expire=now --all", []string{"moved 1 refs/heads/main"}},
 		{"rebase", "git switch -q -c side main~1; echo q >q; git add q; git commit -q -m q; echo r >r; git add r; git commit -q -m r", "git rebase -q main",
 			[]string{"rebase 2 refs/heads/side: r"}},
