@@ -36,14 +36,14 @@ func TestUIRevertOfNothing(t *testing.T) {
 	says := func(text string, want ...string) {
 		t.Helper()
 		plan := revert(text)
-		said := strings.Join(append(append([]string{plan.Title}, plan.Facts...), plan.Notes...), "\n")
+		shown := strings.Join(append(append([]string{plan.Title}, plan.Facts...), plan.Notes...), "\n")
 		for _, w := range want {
-			if !strings.Contains(said, w) {
-				t.Errorf("of %q the plan says %q, not %q", text, said, w)
+			if !strings.Contains(shown, w) {
+				t.Errorf("of %q the plan says %q, not %q", text, shown, w)
 			}
 		}
-		if strings.Contains(said, "It changed no file") || plan.Question != "" {
-			t.Errorf("of %q the plan says %q", text, said)
+		if strings.Contains(shown, "It changed no file") || plan.Question != "" {
+			t.Errorf("of %q the plan says %q", text, shown)
 		}
 	}
 	says("only think", "this turn changed no file")
@@ -75,23 +75,23 @@ func TestUIRevertHasLines(t *testing.T) {
 		if code := u.ask("POST", "/api/v1"+place+"/plans", action{Verb: "revert", ID: r.ID}, &plan); code != 200 {
 			t.Fatal(code, plan)
 		}
-		said := ""
+		shown := ""
 		for _, f := range plan.Files {
-			if said += f.Path + "\n"; f.Lines != nil {
-				said += f.Lines.Patch
+			if shown += f.Path + "\n"; f.Lines != nil {
+				shown += f.Lines.Patch
 			}
 			if f.Directory != (f.Lines == nil) {
 				t.Errorf("row %s: %+v has the lines %+v", r.Why, f, f.Lines)
 			}
 		}
 		turn := "make Add faster"
-		if strings.Contains(said, "deep") {
+		if strings.Contains(shown, "deep") {
 			turn = "and a file below"
 		}
-		if before, ok := plans[turn]; ok && before != said {
-			t.Errorf("row %s has another plan:\n%s\nnot\n%s", r.Why, said, before)
+		if before, ok := plans[turn]; ok && before != shown {
+			t.Errorf("row %s has another plan:\n%s\nnot\n%s", r.Why, shown, before)
 		}
-		plans[turn] = said
+		plans[turn] = shown
 	}
 	if ends != 2 {
 		t.Errorf("%d rows are the end of a turn", ends)

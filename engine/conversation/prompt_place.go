@@ -45,7 +45,7 @@ func BeforePrompt(ctx context.Context, p *project.Project, s *session.Chosen, n 
 	if err != nil {
 		return nil, noPlace("", err)
 	}
-	unsaid, err := v.unsaidPrompts(source)
+	pending, err := v.pendingPrompts(source)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func BeforePrompt(ctx context.Context, p *project.Project, s *session.Chosen, n 
 	if err != nil {
 		return nil, err
 	}
-	have, prompts := len(unsaid), make([][]int, len(ends))
+	have, prompts := len(pending), make([][]int, len(ends))
 	for i, end := range ends {
 		if prompts[i], err = end.source.index.Prompts(end.leaf); err != nil {
 			return nil, noPlace("", err)
@@ -64,16 +64,16 @@ func BeforePrompt(ctx context.Context, p *project.Project, s *session.Chosen, n 
 		return nil, &transcript.FewPromptsError{Asked: n, Have: have}
 	}
 	found := &PromptPlace{Session: s}
-	for _, c := range unsaid[:min(n, len(unsaid))] {
+	for _, c := range pending[:min(n, len(pending))] {
 		found.Prompts = append(found.Prompts, c.Prompt)
 	}
-	if n <= len(unsaid) {
-		c := unsaid[n-1]
+	if n <= len(pending) {
+		c := pending[n-1]
 		found.Checkpoint, found.Exact, found.PromptID = &c, true, c.PromptID
 		found.at, found.failed = ends[0].resumable()
 		return found, nil
 	}
-	n -= len(unsaid)
+	n -= len(pending)
 	part := 0
 	for ; n > len(prompts[part]); part++ {
 		found.Prompts = append(found.Prompts, textsOf(ends[part].source.index, prompts[part])...)

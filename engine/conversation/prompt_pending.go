@@ -14,9 +14,9 @@ import (
 // killed or discarded the prompt. Such a prompt counts from its hook on, as in the list, until the transcript has something
 // newer.
 
-// unsaidPrompts are the newest prompts of the session that its checkpoints have and a copy of its transcript does not, newest
+// pendingPrompts are the newest prompts of the session that its checkpoints have and a copy of its transcript does not, newest
 // first.
-func (v *copies) unsaidPrompts(s *conversationSource) (list []project.Listed, err error) {
+func (v *copies) pendingPrompts(s *conversationSource) (list []project.Listed, err error) {
 	x := s.index
 	along, err := x.Along(x.Leaf())
 	if err != nil {
@@ -92,9 +92,9 @@ func (m *matched) passed(a *asking, along []int) bool {
 	return false
 }
 
-// unsaidOf is unsaidPrompts of a session in a list. Its transcript is read only where the ends of it do not show that there is
+// pendingOf is pendingPrompts of a session in a list. Its transcript is read only where the ends of it do not show that there is
 // none. The caller holds the users lock.
-func unsaidOf(ctx context.Context, p *project.Project, s *session.Info) ([]project.Listed, error) {
+func pendingOf(ctx context.Context, p *project.Project, s *session.Info) ([]project.Listed, error) {
 	if !s.OnDisk || !transcript.Supported(transcript.Agent(s.Agent)) || !s.MayLack() {
 		return nil, nil
 	}
@@ -106,7 +106,7 @@ func unsaidOf(ctx context.Context, p *project.Project, s *session.Info) ([]proje
 	if err != nil {
 		return nil, nil // no copy can be read: nothing is known of it
 	}
-	return v.unsaidPrompts(source)
+	return v.pendingPrompts(source)
 }
 
 // Sessions is session.List, where the newest prompt of a session is one that its transcript does not have yet, too.
@@ -121,12 +121,12 @@ func Sessions(ctx context.Context, p *project.Project) ([]session.Info, error) {
 	}
 	defer release()
 	for i := range list {
-		unsaid, err := unsaidOf(ctx, p, &list[i])
+		pending, err := pendingOf(ctx, p, &list[i])
 		if err != nil {
 			return nil, err
 		}
-		if len(unsaid) > 0 {
-			list[i].Last = transcript.Label(unsaid[0].Prompt)
+		if len(pending) > 0 {
+			list[i].Last = transcript.Label(pending[0].Prompt)
 		}
 	}
 	return list, nil
@@ -148,11 +148,11 @@ func Files(ctx context.Context, p *project.Project) ([]session.File, error) {
 		if f.State != session.AsCaptured && f.State != session.GrownSince {
 			continue
 		}
-		unsaid, err := unsaidOf(ctx, p, &f.Of)
+		pending, err := pendingOf(ctx, p, &f.Of)
 		if err != nil {
 			return nil, err
 		}
-		if len(unsaid) > 0 {
+		if len(pending) > 0 {
 			f.State = session.Behind
 		}
 	}
