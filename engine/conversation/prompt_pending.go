@@ -115,21 +115,9 @@ func Sessions(ctx context.Context, p *project.Project) ([]session.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	release, err := p.Use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	for i := range list {
-		pending, err := pendingOf(ctx, p, &list[i])
-		if err != nil {
-			return nil, err
-		}
-		if len(pending) > 0 {
-			list[i].Last = transcript.Label(pending[0].Prompt)
-		}
-	}
-	return list, nil
+	return list, eachPending(ctx, p, len(list), func(i int) *session.Info { return &list[i] }, func(i int, newest project.Listed) {
+		list[i].Last = transcript.Label(newest.Prompt)
+	})
 }
 
 // Files is session.Files, where a transcript that was captured can be behind.
@@ -138,25 +126,35 @@ func Files(ctx context.Context, p *project.Project) ([]session.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	return files, eachPending(ctx, p, len(files), func(i int) *session.Info {
+		if f := &files[i]; f.State == session.AsCaptured || f.State == session.GrownSince {
+			return &f.Of
+		}
+		return nil
+	}, func(i int, _ project.Listed) { files[i].State = session.Behind })
+}
+
+// eachPending calls found with the newest pending prompt of each of n sessions that has one. Where of gives nil, none is looked for.
+func eachPending(ctx context.Context, p *project.Project, n int, of func(i int) *session.Info, found func(i int, newest project.Listed)) error {
 	release, err := p.Use(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer release()
-	for i := range files {
-		f := &files[i]
-		if f.State != session.AsCaptured && f.State != session.GrownSince {
+	for i := range n {
+		s := of(i)
+		if s == nil {
 			continue
 		}
-		pending, err := pendingOf(ctx, p, &f.Of)
+		pending, err := pendingOf(ctx, p, s)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if len(pending) > 0 {
-			f.State = session.Behind
+			found(i, pending[0])
 		}
 	}
-	return files, nil
+	return nil
 }
 
 // resumable is the place, if a client can open a conversation that ends there.
