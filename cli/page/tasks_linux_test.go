@@ -196,7 +196,7 @@ func (l *pageLab) tasks(name, kept string) {
 		{"share without secrets", func() {
 			prompt("import")
 			l.until(`document.querySelector(".talk").textContent.includes("` + taskSecret + `")`)
-			l.ok(l.Eval(`window.making = false; new MutationObserver(() => (window.making ||= !!document.querySelector(".done progress"))).observe(document.body, { childList: true, subtree: true })`, nil))
+			l.ok(l.Eval(`window.making = false, new MutationObserver(() => (window.making ||= !!document.querySelector(".done progress"))).observe(document.body, { childList: true, subtree: true })`, nil))
 			l.click(".right button", "Export session")
 			l.until(`window.making && !document.querySelector(".done progress") && document.querySelector(".done")?.textContent.includes("in your downloads")`)
 			if page := unpacked(l.t, download("proj-*.html", "</html>\n")); strings.Contains(page, taskSecret) || !strings.Contains(page, "Done with "+redactedMark) {
@@ -308,8 +308,10 @@ func (l *pageLab) Logged() []string {
 		if err != nil {
 			return []string{err.Error()}
 		}
-		// Of a list of which only what is seen is drawn, Firefox advises against.
-		return slices.DeleteFunc(logged, func(line string) bool { return strings.Contains(line, "scroll-linked positioning effect") })
+		return slices.DeleteFunc(logged, func(line string) bool {
+			// Firefox advises against a list of which only what is seen is drawn, and before 148 it knows no trusted types.
+			return strings.Contains(line, "scroll-linked positioning effect") || strings.Contains(line, "unknown directive") && strings.Contains(line, "trusted-types")
+		})
 	case l.Browser != nil:
 		return l.Browser.Logged()
 	}
