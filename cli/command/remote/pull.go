@@ -37,8 +37,8 @@ func NewPull() *app.Command {
 		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused, app.ExitUnreachable},
 		MaxArgs: 1,
 		Flags: func(f *pflag.FlagSet) {
-			f.StringVar(&o.Log, "log", "", "also what was pushed without the key to the log with this\n`ID`")
-			f.BoolVar(&o.Check, "check", false, "read what was pulled before, and fetch again what is\ndamaged")
+			f.StringVar(&o.Log, "log", "", "also what was pushed without the key to the log with this `ID`")
+			f.BoolVar(&o.Check, "check", false, "read what was pulled before, and fetch again what is damaged")
 		},
 		Run: func(ctx context.Context, c *app.Call) error {
 			if err := c.NotEmpty("log"); err != nil {

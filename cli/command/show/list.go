@@ -75,7 +75,7 @@ func NewList() *app.Command {
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&o.all, "all", false, "no limit, rows without changes, and all safety checkpoints that restores took")
 			f.StringArrayVar(&o.paths, "path", nil, "only what changed path or glob `P`; may be repeated")
-			f.StringVar(&o.grep, "grep", "", "only what has `TEXT` in its prompt, description, name or tool\ncall, or in what git did")
+			f.StringVar(&o.grep, "grep", "", "only what has `TEXT` in its prompt, description, name, tool call, or in what git did")
 			f.StringVar(&o.since, "since", "", "only from time `T` on")
 			f.StringVar(&o.until, "until", "", "only up to time `T`")
 			f.StringVar(&o.agent, "agent", "", "only of agent `A`, by the beginning of its name")

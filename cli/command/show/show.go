@@ -38,7 +38,7 @@ func NewShow() *app.Command {
 		MinArgs: 0, MaxArgs: 1, Pulled: true,
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&files, "files", false, "list every path")
-			f.BoolVar(&coverage, "coverage", false, "list what was not captured, and why, instead of the\nchanges")
+			f.BoolVar(&coverage, "coverage", false, "list what was not captured, and why, instead of the changes")
 		},
 		Run: func(ctx context.Context, c *app.Call) error {
 			p, l, err := c.Checkpoint(ctx, 0)
