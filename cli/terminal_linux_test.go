@@ -345,6 +345,7 @@ func TestTerminalPicker(t *testing.T) {
 	x.send("\r")
 	x.expect("y/n")
 	x.expect("restore to 2 ")
+	x.send("\x1b[B\x1b[B") // ten lines are not enough for the whole plan
 	x.expect("a.txt")
 	x.send("y")
 	x.expect("Restored to 2 ")
@@ -396,7 +397,7 @@ func TestTerminalPickByNumber(t *testing.T) {
 	x.send("9\n")
 	x.expect("9 is no number of the list")
 	x.send("2\n")
-	x.expect("replace a.txt")
+	x.expect("a.txt")
 	x.expect("[y/N] ")
 	x.send("n\n")
 	x.expect("Number, or q: ")
