@@ -3,6 +3,7 @@ package pack
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -140,20 +141,32 @@ func AppendObject(dst []byte, e *Entry, data []byte, baseOf func(Prefix) (*Entry
 }
 
 func encodeWithBase(base, data []byte) ([]byte, error) {
-	options := []zstd.EOption{
-		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
-		zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(windowFor(len(base) + len(data))),
-	}
+	window := windowFor(len(base) + len(data))
+	pool := &deltaEncoders[bits.Len(uint(window))]
+	var options []zstd.EOption
 	if len(base) >= 8 { // a shorter dictionary is refused, and is worth nothing
 		options = append(options, zstd.WithEncoderDictRaw(deltaDict, base))
+	} else {
+		pool = &plainEncoders[bits.Len(uint(window))]
 	}
-	enc, err := zstd.NewWriter(nil, options...)
+	enc, ok := pool.Get().(*zstd.Encoder)
+	var err error
+	if ok {
+		err = enc.ResetWithOptions(nil, options...)
+	} else {
+		enc, err = zstd.NewWriter(nil, append(options, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+			zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(window))...)
+	}
 	if err != nil {
 		return nil, err
 	}
-	frame := enc.EncodeAll(data, nil)
-	return bytes.TrimPrefix(frame, []byte(zstdMagic)), nil
+	defer pool.Put(enc)
+	return bytes.TrimPrefix(enc.EncodeAll(data, nil), []byte(zstdMagic)), nil
 }
+
+// Encoders of deltas are kept by the length in bits of their window, which cannot be changed: making one takes 0.7 MB, and ten times as
+// long as a small delta. Those without a dictionary are of another kind.
+var deltaEncoders, plainEncoders [bits.UintSize + 1]sync.Pool // of *zstd.Encoder
 
 // decodeWithBase appends what a frame decompresses to, which has size bytes.
 func decodeWithBase(dst, base, frame []byte, size int) ([]byte, error) {

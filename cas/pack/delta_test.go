@@ -2,6 +2,7 @@ package pack
 
 import (
 	"bytes"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -57,6 +58,33 @@ func TestDeltaOfAnEditIsSmall(t *testing.T) {
 	if _, ok := AppendDelta(nil, base, noise(1, 131_000), 10_000); ok {
 		t.Error("noise has a small delta")
 	}
+}
+
+// A delta does not depend on those that were made before it by the same encoder.
+func TestDeltaIsTheSameEachTime(t *testing.T) {
+	type made struct{ base, data, delta []byte }
+	var first []made
+	for i := range uint64(40) {
+		base := text(i, int(i*i*20))
+		data := append(append([]byte("a line that the base does not have, and some more of it"), base...), text(i+1, 100)...)
+		delta, ok := AppendDelta(nil, base, data, 2*len(data))
+		if !ok {
+			t.Fatal(i)
+		}
+		first = append(first, made{base, data, delta})
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for i := range first {
+				m := first[len(first)-1-i]
+				if delta, ok := AppendDelta(nil, m.base, m.data, 2*len(m.data)); !ok || !bytes.Equal(delta, m.delta) {
+					t.Errorf("%d bytes: another delta", len(m.data))
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // Objects at the limits of what the frame can say.
