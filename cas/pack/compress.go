@@ -29,12 +29,8 @@ func EncodeBlock(entries []Entry, body []byte, dense bool) []byte {
 	if len(body) < minZstdRun {
 		return RawBlock(entries, body)
 	}
-	pool := &encoders
-	if dense {
-		pool = &denseEncoders
-	}
-	enc := takeEncoder(pool, dense)
-	defer pool.Put(enc)
+	enc := takeEncoder(dense)
+	defer enc.give()
 	enc.out = enc.EncodeAll(body, enc.out[:0])
 	// What saves less than a 32nd is not worth decompressing.
 	if len(enc.out) < len(body)-len(body)/32 && (len(body) > checkedSize || decompressesTo(enc.out, body)) {
@@ -61,7 +57,7 @@ func (b *Block) Decompress() error {
 	if err != nil {
 		return err
 	}
-	defer decoders.Put(d)
+	defer decoders.put(d)
 	body, err := d.DecodeAll(b.Body, make([]byte, 0, b.total))
 	if err != nil {
 		return MalformedError("its block cannot be decompressed: " + err.Error())
@@ -83,41 +79,82 @@ func decompressesTo(frame, body []byte) bool {
 	if err != nil {
 		return false
 	}
-	defer decoders.Put(d)
+	defer decoders.put(d)
 	again, err := d.DecodeAll(frame, make([]byte, 0, len(body)))
 	return err == nil && bytes.Equal(again, body)
 }
 
 // Encoders and decoders of blocks are kept: making an encoder clears up to 5 MB of tables.
 var (
-	encoders, denseEncoders sync.Pool // of *encoder
-	decoders                sync.Pool // of *zstd.Decoder
+	encoders      spares[encoder]
+	decoders      spares[zstd.Decoder]
+	denseEncoders sync.Pool // of *encoder, which take so much memory that the garbage collector may have them
 )
+
+// spares keeps what takes long to make. A sync.Pool has a list for each processor: a goroutine that came to another one would make what
+// it gave back a moment ago.
+type spares[T any] struct {
+	mu   sync.Mutex
+	list []*T
+}
+
+// maxSpares is how many of a kind are kept: as many as are used at once, on most machines.
+const maxSpares = 8
+
+// take gives a spare one; nil: there is none.
+func (s *spares[T]) take() (v *T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.list); n > 0 {
+		v, s.list = s.list[n-1], s.list[:n-1]
+	}
+	return v
+}
+
+func (s *spares[T]) put(v *T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.list) < maxSpares {
+		s.list = append(s.list, v)
+	}
+}
 
 // encoder is a zstd encoder and the memory for what it makes.
 type encoder struct {
 	*zstd.Encoder
-	out []byte
+	dense bool
+	out   []byte
 }
 
-func takeEncoder(pool *sync.Pool, dense bool) *encoder {
-	if enc, ok := pool.Get().(*encoder); ok {
-		return enc
-	}
+func takeEncoder(dense bool) *encoder {
 	level, size := zstd.SpeedFastest, BlockSize
 	if dense {
+		if enc, ok := denseEncoders.Get().(*encoder); ok {
+			return enc
+		}
 		level, size = denseLevel, DenseBlockSize
+	} else if enc := encoders.take(); enc != nil {
+		return enc
 	}
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1),
 		zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(windowFor(size)))
 	if err != nil {
 		panic(err) // the options are constants
 	}
-	return &encoder{Encoder: enc}
+	return &encoder{Encoder: enc, dense: dense}
+}
+
+// give gives it back.
+func (e *encoder) give() {
+	if e.dense {
+		denseEncoders.Put(e)
+	} else {
+		encoders.put(e)
+	}
 }
 
 func takeDecoder() (*zstd.Decoder, error) {
-	if d, ok := decoders.Get().(*zstd.Decoder); ok {
+	if d := decoders.take(); d != nil {
 		return d, nil
 	}
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),

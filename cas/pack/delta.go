@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
-	"sync"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -43,7 +42,8 @@ func AppendDelta(dst, base, data []byte, limit int) (delta []byte, ok bool) {
 	dst = binary.AppendUvarint(dst, uint64(head))
 	dst = binary.AppendUvarint(dst, uint64(tail))
 	from, to := base[head:len(base)-tail], data[head:len(data)-tail]
-	if len(to) >= minZstdRun {
+	// The frame of so many bytes without a dictionary says a window that decodeWithBase refuses.
+	if len(to) >= minZstdRun && (len(from) > 0 || len(to) != zstd.MinWindowSize) {
 		zipped, err := encodeWithBase(from, to)
 		if err == nil && len(zipped) < len(to) {
 			dst = append(dst, deltaZstd)
@@ -141,32 +141,34 @@ func AppendObject(dst []byte, e *Entry, data []byte, baseOf func(Prefix) (*Entry
 }
 
 func encodeWithBase(base, data []byte) ([]byte, error) {
-	window := windowFor(len(base) + len(data))
-	pool := &deltaEncoders[bits.Len(uint(window))]
-	var options []zstd.EOption
-	if len(base) >= 8 { // a shorter dictionary is refused, and is worth nothing
-		options = append(options, zstd.WithEncoderDictRaw(deltaDict, base))
-	} else {
-		pool = &plainEncoders[bits.Len(uint(window))]
+	if len(base) < 8 { // a shorter dictionary is refused, and is worth nothing
+		enc := takeEncoder(false)
+		defer enc.give()
+		return bytes.TrimPrefix(enc.EncodeAll(data, nil), []byte(zstdMagic)), nil
 	}
-	enc, ok := pool.Get().(*zstd.Encoder)
+	window := max(windowFor(len(base)+len(data)), smallWindow)
+	kept := &deltaEncoders[bits.Len(uint(window))]
+	enc, dict := kept.take(), zstd.WithEncoderDictRaw(deltaDict, base)
 	var err error
-	if ok {
-		err = enc.ResetWithOptions(nil, options...)
+	if enc == nil {
+		enc, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+			zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(window), dict)
 	} else {
-		enc, err = zstd.NewWriter(nil, append(options, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
-			zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(window))...)
+		err = enc.ResetWithOptions(nil, dict)
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer pool.Put(enc)
+	defer kept.put(enc)
 	return bytes.TrimPrefix(enc.EncodeAll(data, nil), []byte(zstdMagic)), nil
 }
 
+// smallWindow is the window of the encoder for all small deltas. A frame says one that its own bytes fit into.
+const smallWindow = 32 << 10
+
 // Encoders of deltas are kept by the length in bits of their window, which cannot be changed: making one takes 0.7 MB, and ten times as
-// long as a small delta. Those without a dictionary are of another kind.
-var deltaEncoders, plainEncoders [bits.UintSize + 1]sync.Pool // of *zstd.Encoder
+// long as a small delta.
+var deltaEncoders [bits.UintSize + 1]spares[zstd.Encoder]
 
 // decodeWithBase appends what a frame decompresses to, which has size bytes.
 func decodeWithBase(dst, base, frame []byte, size int) ([]byte, error) {
@@ -183,7 +185,7 @@ func decodeWithBase(dst, base, frame []byte, size int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer deltaDecoders.Put(dec)
+	defer deltaDecoders.put(dec)
 	whole := make([]byte, 0, len(zstdMagic)+len(frame))
 	whole = append(append(whole, zstdMagic...), frame...)
 	// The decoder counts what is in its destination already towards its limits.
@@ -197,10 +199,10 @@ func decodeWithBase(dst, base, frame []byte, size int) ([]byte, error) {
 }
 
 // deltaDecoders keeps decoders of deltas: making one costs as much as a small delta does.
-var deltaDecoders sync.Pool // of *zstd.Decoder
+var deltaDecoders spares[zstd.Decoder]
 
 func deltaDecoder(options []zstd.DOption) (*zstd.Decoder, error) {
-	if dec, ok := deltaDecoders.Get().(*zstd.Decoder); ok {
+	if dec := deltaDecoders.take(); dec != nil {
 		return dec, dec.ResetWithOptions(nil, options...)
 	}
 	return zstd.NewReader(nil, append(options,
