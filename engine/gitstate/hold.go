@@ -43,6 +43,7 @@ func holdIn(p *project.Project) (dirs []string) {
 type holder struct {
 	p      *project.Project
 	dirs   []string // where to; the first one that can
+	there  []string // those of them that held something before
 	made   map[string]bool
 	signed account.MirrorUse // what the store knows of objects that this account holds
 	gone   map[string]bool   // ids of objects that are forgotten; nil: not read yet
@@ -63,7 +64,7 @@ type heldState struct {
 // too. left is how many are not held, since the file system has no second name for them and there are too many bytes to copy.
 // What was held before is not looked at again. An object that vanishes meanwhile is no error: git packed it. state is what the repository is in.
 func Hold(ctx context.Context, p *project.Project, common string, state oid.ID, start time.Time) (left int, err error) {
-	h := &holder{p: p, dirs: holdIn(p), made: map[string]bool{}, last: readHeld(p, common), next: heldState{State: state, dirs: map[string]uint64{}}}
+	h := &holder{p: p, dirs: holdIn(p), there: HeldDirs(p), made: map[string]bool{}, last: readHeld(p, common), next: heldState{State: state, dirs: map[string]uint64{}}}
 	h.copied = h.last.CopiedBytes
 	for _, objects := range objectDirs(filepath.Join(common, "objects")) {
 		if err := h.hold(ctx, objects, start); err != nil {
@@ -148,14 +149,15 @@ func objectDirs(objects string) []string {
 
 // hold holds what one object directory has.
 func (h *holder) hold(ctx context.Context, objects string, start time.Time) error {
-	names, err := namesIn(objects)
+	names, err := os.ReadDir(objects)
 	if missing(err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
+	for _, entry := range names {
+		name := entry.Name()
 		wanted := isObject
 		switch {
 		case name == "pack":
@@ -187,40 +189,30 @@ func (h *holder) hold(ctx context.Context, objects string, start time.Time) erro
 
 // holdDir holds the files of one directory of objects or packs.
 func (h *holder) holdDir(dir, name string, wanted func(string) bool) error {
-	files, err := namesIn(dir)
+	files, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
-	held := map[string]bool{} // one look at each directory: a repository can have thousands of loose objects
-	for _, dir := range h.dirs {
-		names, _ := namesIn(filepath.Join(dir, name)) // it may hold none of this name
-		for _, n := range names {
-			held[n] = true
-		}
+	var held []fs.DirEntry // one look at each directory: a repository can have thousands of loose objects
+	for _, dir := range h.there {
+		names, _ := os.ReadDir(filepath.Join(dir, name)) // it may hold none of this name
+		held = append(held, names...)
+	}
+	if len(h.there) > 1 {
+		slices.SortFunc(held, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	}
 	for _, file := range files {
-		if held[file] || !wanted(file) {
+		if !file.Type().IsRegular() || !wanted(file.Name()) {
 			continue
 		}
-		from := filepath.Join(dir, file)
-		if info, err := os.Lstat(from); err != nil || !info.Mode().IsRegular() {
+		if _, is := slices.BinarySearchFunc(held, file.Name(), func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) }); is {
 			continue
 		}
-		if err := h.file(from, filepath.Join(name, file)); err != nil && !missing(err) {
+		if err := h.file(filepath.Join(dir, file.Name()), filepath.Join(name, file.Name())); err != nil && !missing(err) {
 			return err
 		}
 	}
 	return nil
-}
-
-// namesIn are the names in a directory, in no order.
-func namesIn(dir string) ([]string, error) {
-	f, err := os.OpenFile(dir, os.O_RDONLY|vfs.NoWait, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() // read only: nothing can be lost
-	return f.Readdirnames(-1)
 }
 
 // file holds one file, which is not held, under its name below the object directory.
