@@ -9,6 +9,7 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
 	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -71,46 +72,85 @@ func (c *Captured) GitHead() (commit, branch string) { return c.git.head, c.git.
 
 // CaptureTree scans the working tree against the stat cache and stages what is new.
 func CaptureTree(ctx context.Context, p *project.Project, o CaptureOptions) (*Captured, error) {
+	c, git, err := begin(ctx, p, o)
+	if err != nil {
+		return nil, err
+	}
 	rs, err := await(ctx, func() (rules.Ruleset, error) { return rules.Gather(p, session.Kept(p), o.noIgnore) })
 	if err != nil {
-		return nil, err
+		git.Begun.Drop()
+		return nil, errors.Join(err, c.Discard())
 	}
-	c := &Captured{p: p, Problems: rs.Problems, rules: rs.Rules.Encode()}
+	git.Begun.Hold()
+	c.rules, c.Problems = rs.Rules.Encode(), append(rs.Problems, c.unread...)
+	err = c.scan(ctx, rs, o)
+	git.Begun.Wait()
+	if err == nil {
+		err = p.Classify(c.Tx.Flush())
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.Discard())
+	}
+	git.Below = c.Scan.Repos
+	c.gitState, err = gitstate.Capture(ctx, p, git)
+	if err != nil {
+		return nil, errors.Join(p.Classify(err), c.Discard())
+	}
+	c.Problems = append(c.Problems, c.gitState.Problems...)
+	c.Problems = append(c.Problems, rs.Late()...)
+	c.Problems = append(c.Problems, c.Scan.Problems...)
+	return c, nil
+}
+
+// begin makes the transaction, and begins to capture git's own state: the rules are gathered meanwhile, for which a commit has git's
+// index read, too.
+func begin(ctx context.Context, p *project.Project, o CaptureOptions) (c *Captured, git gitstate.Options, err error) {
+	c = &Captured{p: p, start: o.start}
 	if c.generation, err = p.Store.Generation(); err != nil {
-		return nil, err
+		return nil, git, err
 	}
+	if c.start.IsZero() {
+		if o.Look {
+			c.start = p.Env.Time() // the file system's own clock is read by writing
+		} else if c.start, err = p.StartTime(); err != nil {
+			return nil, git, err
+		}
+	}
+	switch old := o.overtaken; {
+	case old != nil:
+		c.Tx, c.captured, c.unread = old.Tx, old.captured, old.unread
+	case o.Look:
+		c.Tx = commit.Look(p)
+	default:
+		c.Tx = commit.Begin(p)
+	}
+	git = gitstate.Options{Tx: c.Tx, Start: c.start, Generation: c.generation, Look: o.Look}
+	if repo, ok := gitrepo.Find(p.Root()); ok {
+		git.Repo = repo
+		git.Begun = gitstate.Begin(ctx, p, git)
+	}
+	return c, git, nil
+}
+
+// scan scans the tree.
+func (c *Captured) scan(ctx context.Context, rs rules.Ruleset, o CaptureOptions) error {
+	p := c.p
 	cache, err := p.StatCache(c.generation)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	last, err := p.Store.Last()
 	if err != nil {
-		return nil, p.Classify(err)
+		return p.Classify(err)
 	}
 	c.after = last.Seq
 	if rs.HasRepo {
 		// HEAD is a label of the checkpoint, not part of it.
 		c.git.head, c.git.branch, _ = rs.Repo.Head()
 	}
-	if c.start = o.start; c.start.IsZero() {
-		if o.Look {
-			c.start = p.Env.Time() // the file system's own clock is read by writing
-		} else if c.start, err = p.StartTime(); err != nil {
-			return nil, err
-		}
-	}
-	switch old := o.overtaken; {
-	case old != nil:
-		c.Tx, c.captured, c.unread = old.Tx, old.captured, old.unread
-		c.Problems = append(c.Problems, c.unread...)
-	case o.Look:
-		c.Tx = commit.Look(p)
-	default:
-		c.Tx = commit.Begin(p)
-	}
 	if o.first != nil {
 		if err := o.first(c); err != nil {
-			return nil, errors.Join(err, c.Discard())
+			return err
 		}
 	}
 	options := scan.Options{
@@ -126,11 +166,6 @@ func CaptureTree(ctx context.Context, p *project.Project, o CaptureOptions) (*Ca
 			p.Progress(project.ProgressInfo{Phase: "scan", Files: files, Bytes: bytes})
 		}
 	}
-	git := gitstate.Options{Tx: c.Tx, Start: c.start, Generation: c.generation, Look: o.Look}
-	if rs.HasRepo {
-		git.Repo = rs.Repo
-	}
-	git.Begun = gitstate.Begin(ctx, p, git)
 	if o.hints {
 		// Before anything of the tree is looked at: what changes from then on, the next one is told.
 		c.asked = watch.Ask(p.Root(), watch.Question{Rules: scan.RulesHash(rs.Rules, options.MaxFileSize), Cache: cache.ID()})
@@ -139,22 +174,7 @@ func CaptureTree(ctx context.Context, p *project.Project, o CaptureOptions) (*Ca
 		}
 	}
 	c.Scan, err = scan.Run(ctx, options)
-	git.Begun.Wait()
-	if err == nil {
-		err = c.Tx.Flush()
-	}
-	if err != nil {
-		return nil, errors.Join(p.Classify(err), c.Discard())
-	}
-	git.Below = c.Scan.Repos
-	c.gitState, err = gitstate.Capture(ctx, p, git)
-	if err != nil {
-		return nil, errors.Join(p.Classify(err), c.Discard())
-	}
-	c.Problems = append(c.Problems, c.gitState.Problems...)
-	c.Problems = append(c.Problems, rs.Late()...)
-	c.Problems = append(c.Problems, c.Scan.Problems...)
-	return c, nil
+	return p.Classify(err)
 }
 
 // Git is the tree of git's own state, zero for none.

@@ -41,6 +41,7 @@ type Options struct {
 
 // Begun is the capture of the repository around a project, which goes on beside the scan of the project.
 type Begun struct {
+	may       chan bool // objects are held, or the capture is dropped
 	done      chan struct{}
 	forgotten error // of ObeyForgotten
 	state     *captured
@@ -48,24 +49,41 @@ type Begun struct {
 }
 
 // Begin begins to capture the repository around a project, which o.Repo is; the rest of it is left to Capture, with the same options.
+// Nothing is written before Hold is called: it is not known yet that the store is the project's own.
 func Begin(ctx context.Context, p *project.Project, o Options) *Begun {
 	if o.Repo.CommonDir == "" {
 		return nil
 	}
-	b := &Begun{done: make(chan struct{})}
+	b := &Begun{may: make(chan bool, 1), done: make(chan struct{})}
 	o.Tx = o.Tx.Beside()
 	go func() {
 		defer close(b.done)
-		if !o.Look {
-			b.forgotten = ObeyForgotten(p)
-		}
 		b.state, b.err = capture(ctx, p, o.Repo, o)
-		b.err = errors.Join(b.err, o.Tx.Flush())
+		if b.err = errors.Join(b.err, o.Tx.Flush()); b.err != nil || o.Look || !<-b.may {
+			return
+		}
+		b.forgotten = ObeyForgotten(p)
+		b.err = b.state.hold(ctx)
 	}()
 	return b
 }
 
-// Wait waits until what was begun puts nothing into the transaction any more.
+// Hold has the objects held that the state needs.
+func (b *Begun) Hold() {
+	if b != nil {
+		b.may <- true
+	}
+}
+
+// Drop ends what was begun, in place of Hold.
+func (b *Begun) Drop() {
+	if b != nil {
+		b.may <- false
+		b.Wait()
+	}
+}
+
+// Wait waits until what was begun puts nothing into the transaction any more, after Hold.
 func (b *Begun) Wait() {
 	if b != nil {
 		<-b.done
@@ -102,8 +120,8 @@ func Capture(ctx context.Context, p *project.Project, o Options) (*Captured, err
 		var state *captured
 		if o.Begun != nil && repo.CommonDir == o.Repo.CommonDir {
 			state, err = o.Begun.state, o.Begun.err
-		} else {
-			state, err = capture(ctx, p, repo, o)
+		} else if state, err = capture(ctx, p, repo, o); err == nil && !o.Look {
+			err = state.hold(ctx)
 		}
 		if err == nil && state.new { // not before: what another goroutine puts cannot be read while it does
 			err = state.take(o.Tx)

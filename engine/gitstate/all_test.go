@@ -6,8 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
 	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/problem"
@@ -207,6 +210,30 @@ func TestGCKeepsObjectsOfAll(t *testing.T) {
 			if b.held(id) != (keep == 10) {
 				t.Errorf("keep %d: %s is held: %v", keep, id, b.held(id))
 			}
+		}
+	}
+}
+
+// TestNothingIsHeldBeforeItMay: what was begun writes nothing before Hold, and nothing at all after Drop.
+func TestNothingIsHeldBeforeItMay(t *testing.T) {
+	b := newBox(t)
+	b.commit("a", "one")
+	repo, _ := gitrepo.Find(b.dir)
+	for _, may := range []bool{false, true} {
+		tx := commit.Begin(b.p)
+		o := gitstate.Options{Tx: tx, Repo: repo, Start: time.Now()}
+		begun := gitstate.Begin(t.Context(), b.p, o)
+		if may {
+			begun.Hold()
+			begun.Wait()
+		} else {
+			begun.Drop()
+		}
+		if held := gitstate.HeldDirs(b.p); (len(held) > 0) != may {
+			t.Errorf("held: %v", held)
+		}
+		if err := tx.Discard(); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -71,33 +71,31 @@ type captured struct {
 	last  signature
 }
 
-// capture captures the state of one repository.
-func capture(ctx context.Context, p *project.Project, repo gitrepo.Repo, o Options) (_ *captured, err error) {
+// capture captures the state of one repository, and holds nothing.
+func capture(ctx context.Context, p *project.Project, repo gitrepo.Repo, o Options) (*captured, error) {
 	c := &captured{p: p, o: o, repo: repo}
 	last := readSignature(c.cacheFile(".signature"))
 	var changed []string
 	if o.fits(p, last.Generation, last.Start) && len(last.paths) > 0 {
 		if changed = last.changed(repo.CommonDir); len(changed) == 0 {
 			c.id, c.left = last.State, last.Left
-			if !o.Look && !holds(p, repo.CommonDir, c.id) { // another account captured it, or what was held is gone
-				c.left, err = Hold(ctx, p, repo.CommonDir, c.id, o.Start)
-			}
-			return c, err
+			return c, nil
 		}
 	} else {
 		last = signature{}
 	}
 	c.new = true
-	if err := c.look(ctx, last, changed); err != nil {
-		return nil, err
+	return c, c.look(ctx, last, changed)
+}
+
+// hold holds the objects of the state, after it was captured: those that its references name are there by then.
+func (c *captured) hold(ctx context.Context) (err error) {
+	if !c.new && holds(c.p, c.repo.CommonDir, c.id) { // else another account captured it, or what was held is gone
+		return nil
 	}
-	if !o.Look {
-		if c.left, err = Hold(ctx, p, repo.CommonDir, c.id, o.Start); err != nil {
-			return nil, err
-		}
-		c.next.Left = c.left
-	}
-	return c, nil
+	c.left, err = Hold(ctx, c.p, c.repo.CommonDir, c.id, c.o.Start)
+	c.next.Left = c.left
+	return err
 }
 
 // cacheFile is a file of the store that belongs to this repository.
