@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bytes"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -202,6 +203,7 @@ func (v *verifier) work(c *checker) {
 			c.check(ord, 0, n, nil)
 		}
 		v.looked.Add(int64(entries))
+		runtime.Gosched() // a status call gives nothing up, and what runs beside it would wait for the whole tree
 	}
 	// A worker still at its run may add pieces later; it takes those itself.
 	for !v.stop.Load() {
