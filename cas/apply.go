@@ -182,8 +182,7 @@ func (p *RepackPlan) group(ctx context.Context, group []*planned, remark func(Co
 	defer p.s.unlock(alone)
 	a, err := p.s.lock(ctx, appendLock, (*flock.Flock).TryLock)
 	if err != nil {
-		var busy *BusyError
-		if errors.As(err, &busy) {
+		if errors.As(err, new(*BusyError)) {
 			err = nil
 		}
 		return false, errors.Join(err, b.finish())

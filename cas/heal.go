@@ -262,8 +262,7 @@ func (s *Store) Complete(ctx context.Context) error {
 // is looked at, as by whoever reads the log. Errors: those of reading are none.
 func (s *Store) BrokenLog() string {
 	names, err := s.names()
-	var damaged *DamagedError
-	if errors.As(err, &damaged) {
+	if damaged, ok := errors.AsType[*DamagedError](err); ok {
 		return damaged.Pack
 	}
 	for _, n := range names {

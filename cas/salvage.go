@@ -30,9 +30,7 @@ func (s *Store) entryIsGood(e *pack.Entry, data []byte) (bool, error) {
 		return oid.Sum(data) == e.ID, nil
 	}
 	_, err := s.Get(nil, e.ID)
-	var damaged *DamagedError
-	var missing *NotFoundError
-	if errors.As(err, &damaged) || errors.As(err, &missing) {
+	if errors.As(err, new(*DamagedError)) || errors.As(err, new(*NotFoundError)) {
 		return false, nil
 	}
 	return err == nil, err

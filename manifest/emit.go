@@ -110,11 +110,9 @@ func (f *folder) checkpoint(c *Checkpoint) error {
 		}
 		return nil
 	})
-	var inTree *TreeError
-	var depth *DepthError
 	switch {
 	case err == nil:
-	case err == errLongPath, errors.As(err, &inTree), errors.As(err, &depth):
+	case err == errLongPath, errors.As(err, new(*TreeError)), errors.As(err, new(*DepthError)):
 		// One bad tree does not keep the others out: whoever asks for this
 		// checkpoint's changes gets them, or the error, from the trees themselves.
 		b.Truncate(before)

@@ -37,8 +37,7 @@ func fold(ctx context.Context, o Options, src Source, files table.Files) error {
 	return locked(ctx, o, src, files, func(f *folder) error {
 		cur, err := openCurrent(o.Dir)
 		var damaged *DamagedError
-		var malformed *FormatError
-		if err != nil && !errors.As(err, &damaged) && !errors.As(err, &malformed) {
+		if err != nil && !errors.As(err, &damaged) && !errors.As(err, new(*FormatError)) {
 			return err
 		}
 		err = f.run(cur)

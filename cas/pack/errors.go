@@ -12,8 +12,7 @@ func (e MalformedError) Error() string { return string(e) }
 
 // IsMalformed tells a MalformedError, which is damage, from a failure to read.
 func IsMalformed(err error) bool {
-	var m MalformedError
-	return errors.As(err, &m)
+	return errors.As(err, new(MalformedError))
 }
 
 // UnknownVersion is the format version of a header that is whole, and that this program does not know.

@@ -30,8 +30,7 @@ type LogState struct {
 // ReadLog reads every record. Unlike a query it tolerates none that it cannot read.
 func ReadLog(ctx context.Context, p *project.Project) (*LogState, error) {
 	replayed, err := manifest.Replay(ctx, p.Log(), 1, manifest.Strict)
-	var entry *manifest.EntryError
-	if errors.As(err, &entry) {
+	if entry, ok := errors.AsType[*manifest.EntryError](err); ok {
 		return nil, &account.DamagedStoreError{What: fmt.Sprintf("entry %d of the log", entry.Seq), Err: entry.Err}
 	}
 	if err != nil {

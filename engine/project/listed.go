@@ -17,9 +17,8 @@ type Listed struct {
 
 // ListOptions of rewind list.
 type ListOptions struct {
-	All     bool   // safety checkpoints too
-	Session string // only this session's
-	Limit   int    // 0: no limit
+	All   bool // safety checkpoints too
+	Limit int  // 0: no limit
 }
 
 // List gives checkpoints, newest first. The numbers are those of the whole
@@ -28,7 +27,7 @@ func (p *Project) List(ctx context.Context, o ListOptions) ([]Listed, error) {
 	var out []*Listed
 	turns := TurnStarts{}
 	err := p.Query(ctx, func(db *manifest.DB) error {
-		for c, err := range db.Checkpoints(manifest.Query{All: o.All, Session: o.Session, Limit: o.Limit}) {
+		for c, err := range db.Checkpoints(manifest.Query{All: o.All, Limit: o.Limit}) {
 			if err != nil {
 				return err
 			}

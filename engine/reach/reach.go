@@ -30,7 +30,6 @@ type Options struct {
 	Dir    func(oid.ID) (manifest.Dir, error)   // loads a directory; nil where no tree is asked for
 	Get    func([]byte, oid.ID) ([]byte, error) // appends an object's bytes
 	Strict bool                                 // an object that is lost is an error
-	Skip   func(manifest.Entry) bool            // entries of directories that do not count; nil: none
 	Known  map[oid.ID]struct{}                  // what is met already, with all that it needs; nil: nothing
 }
 
@@ -59,11 +58,9 @@ func (r *Reach) seen(id oid.ID) bool {
 	if id == (oid.ID{}) || r.Has(id) {
 		return true
 	}
-	r.add(id)
+	r.live.Add(id)
 	return false
 }
-
-func (r *Reach) add(id oid.ID) { r.live.Add(id) }
 
 // Tree marks a directory and all that it holds. A directory that was marked
 // before was marked whole.
@@ -81,9 +78,6 @@ func (r *Reach) Tree(ctx context.Context, id oid.ID) error {
 		return r.pass(err)
 	}
 	for _, e := range dir.Entries {
-		if r.o.Skip != nil && r.o.Skip(e) {
-			continue
-		}
 		switch e.Kind {
 		case manifest.Subdir:
 			if err := r.Tree(ctx, e.ID); err != nil {
@@ -115,9 +109,7 @@ func (r *Reach) list(id oid.ID) error {
 		return err
 	}
 	for _, c := range list.Chunks {
-		if !r.Has(c.ID) {
-			r.add(c.ID)
-		}
+		r.seen(c.ID)
 	}
 	return nil
 }
@@ -181,7 +173,7 @@ func (r *Reach) Conversation(content oid.ID) error {
 			r.Hurt = r.Hurt || r.torn[id]
 			return false, nil
 		}
-		r.add(id)
+		r.live.Add(id)
 		data, err := r.o.Get(nil, id)
 		if err != nil {
 			defer r.tears(id)()
@@ -198,7 +190,7 @@ func (r *Reach) Conversation(content oid.ID) error {
 
 // touched marks the content that a touch refers to.
 func (r *Reach) touched(t *manifest.Touch) error {
-	if t.Entry == nil || t.Entry.ID == (oid.ID{}) || r.o.Skip != nil && r.o.Skip(*t.Entry) {
+	if t.Entry == nil || t.Entry.ID == (oid.ID{}) {
 		return nil
 	}
 	if t.Entry.Kind == manifest.Chunked {

@@ -199,8 +199,7 @@ func (c *cloning) take(ctx context.Context, o CloneOptions, a about, ends []stri
 		if err == nil {
 			err = c.fill(ctx, o, a, path)
 		}
-		var without *UnsignedError
-		if !errors.As(err, &without) {
+		if !errors.As(err, new(*UnsignedError)) {
 			c.done.Others = slices.DeleteFunc(slices.Clone(c.at.logs), func(l Log) bool { return l.ID == end })
 			return err
 		}

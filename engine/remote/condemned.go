@@ -26,9 +26,8 @@ func readCondemned(ctx context.Context, r *reader, name string) ([]string, error
 		return nil, nil
 	}
 	data, err := r.get(ctx, name, s)
-	var bad *BadObjectError
 	var c condemnation
-	if errors.As(err, &bad) || errors.Is(err, fs.ErrNotExist) || err == nil && json.Unmarshal(data, &c) != nil {
+	if errors.As(err, new(*BadObjectError)) || errors.Is(err, fs.ErrNotExist) || err == nil && json.Unmarshal(data, &c) != nil {
 		return nil, nil
 	}
 	return c.Condemned, err

@@ -268,8 +268,7 @@ func (r *reader) named(ctx context.Context, id string) (Log, error) {
 // state finds the segment that an id names, by its beginning: the end of a log, or an earlier state of one.
 func (r *reader) state(ctx context.Context, id string) (string, error) {
 	log, err := r.named(ctx, id)
-	var none *NoLogError
-	if err == nil && strings.HasPrefix(log.ID, id) || err != nil && !errors.As(err, &none) {
+	if err == nil && strings.HasPrefix(log.ID, id) || err != nil && !errors.As(err, new(*NoLogError)) {
 		return log.ID, err
 	}
 	found := ""

@@ -282,8 +282,7 @@ func (w *pulledLog) unpack(batch *cas.Batch, a arrived) ([]cas.Commit, error) {
 
 func (w *pulledLog) stage(batch *cas.Batch, name string, bundle []byte) ([]cas.Commit, error) {
 	commits, _, err := batch.Receive(bundle)
-	var damaged *cas.DamagedError
-	if errors.As(err, &damaged) {
+	if damaged, ok := errors.AsType[*cas.DamagedError](err); ok {
 		return nil, &lacksError{BadObjectError{name, damaged.Reason}}
 	}
 	return commits, err

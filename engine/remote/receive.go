@@ -339,8 +339,7 @@ func (r *received) packs(ctx context.Context, h head) error {
 
 func (r *received) bundle(name string, bundle []byte) ([]cas.Commit, error) {
 	commits, ids, err := r.batch.Receive(bundle)
-	var damaged *cas.DamagedError
-	if errors.As(err, &damaged) {
+	if damaged, ok := errors.AsType[*cas.DamagedError](err); ok {
 		return nil, &BadObjectError{name, damaged.Reason}
 	}
 	r.ids = append(r.ids, ids...)

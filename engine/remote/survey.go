@@ -114,8 +114,7 @@ func (s *survey) list(ctx context.Context, url string) error {
 
 // denied reports whether an error says that something is not allowed.
 func denied(err error) bool {
-	var d *bucket.DeniedError
-	return errors.As(err, &d)
+	return errors.As(err, new(*bucket.DeniedError))
 }
 
 // isWhole reports whether a pack is there with the length that its name says.
@@ -169,8 +168,7 @@ func (s *survey) readSegments(ctx context.Context) error {
 
 // note keeps what is wrong with an object; any other error is given back.
 func (s *survey) note(err error) error {
-	var bad *BadObjectError
-	if !errors.As(err, &bad) {
+	if !errors.As(err, new(*BadObjectError)) {
 		return err
 	}
 	s.mu.Lock()

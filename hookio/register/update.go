@@ -74,8 +74,7 @@ func (u Updater) Update(file string, edit func([]byte) ([]byte, error)) (Written
 	vfs.RemoveLeft(filepath.Dir(real), temporaryPrefix(real))
 	for range 5 {
 		w, err := u.update(real, edit)
-		var busy *BusyFileError
-		if !errors.As(err, &busy) {
+		if !errors.As(err, new(*BusyFileError)) {
 			return w, err
 		}
 	}
@@ -105,8 +104,7 @@ func (u Updater) update(file string, edit func([]byte) ([]byte, error)) (Written
 		return w, err
 	}
 	err = u.replace(file, old, edited, mode)
-	var late *vfs.NotDurableError
-	if err != nil && !errors.As(err, &late) {
+	if err != nil && !errors.As(err, new(*vfs.NotDurableError)) {
 		if backup != "" {
 			_ = u.FS.Remove(backup) // best effort; it holds nothing that is not elsewhere
 		}

@@ -50,8 +50,7 @@ func diffTool(ctx context.Context, c *app.Call, p *project.Project, o inspect.Di
 	cmd.Env = append(os.Environ(), "LOCAL="+old, "REMOTE="+new)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Out.Stdin, c.Out.Stdout.Writer, c.Out.Stderr
 	err = cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == 1 && ctx.Err() == nil {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 && ctx.Err() == nil {
 		return nil // as diff ends where something differs
 	}
 	if err != nil {

@@ -96,8 +96,7 @@ func (w *wallet) find(ctx context.Context) (aws.Credentials, error) {
 
 // refuse is the error of a source that gives no credentials; one that did not answer is out of reach.
 func refuse(source, next string, err error) error {
-	var unreachable *UnreachableError
-	if errors.As(err, &unreachable) {
+	if errors.As(err, new(*UnreachableError)) {
 		return err
 	}
 	return &DeniedError{source, next, err}

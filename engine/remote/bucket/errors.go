@@ -60,12 +60,7 @@ func about(op, name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var unreachable *UnreachableError
-	var denied *DeniedError
-	var address *URLError
-	var misnamed *NameError
-	var large *TooLargeError
-	if errors.As(err, &unreachable) || errors.As(err, &denied) || errors.As(err, &address) || errors.As(err, &misnamed) || errors.As(err, &large) {
+	if errors.As(err, new(*UnreachableError)) || errors.As(err, new(*DeniedError)) || errors.As(err, new(*URLError)) || errors.As(err, new(*NameError)) || errors.As(err, new(*TooLargeError)) {
 		return err
 	}
 	if errors.Is(err, context.Canceled) {

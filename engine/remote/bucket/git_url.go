@@ -100,8 +100,7 @@ func resolveGit(address string, o Options) (at, prefix string, err error) {
 	}
 	o.Project = "" // a URL, not another name
 	at, _, err = resolveGit("git:"+named, o)
-	var bad *URLError
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*URLError](err); ok {
 		bad.Reason = "of the remote " + strings.TrimPrefix(address, "git:") + ": " + bad.Reason
 	}
 	return at, prefix, err

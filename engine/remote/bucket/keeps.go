@@ -21,8 +21,7 @@ var _ Keeper = (*s3)(nil)
 func (b *s3) Keeps(ctx context.Context) (versioned, locked *bool, err error) {
 	ask := func(what string, answer any) (known bool, err error) {
 		a, err := b.send(ctx, request{method: "GET", op: "list", query: url.Values{what: {""}}, limit: maxPage})
-		var unreachable *UnreachableError
-		if errors.As(err, &unreachable) || ctx.Err() != nil {
+		if errors.As(err, new(*UnreachableError)) || ctx.Err() != nil {
 			return false, err
 		}
 		return err == nil && xml.Unmarshal(a.body, answer) == nil, nil

@@ -58,8 +58,7 @@ func Probe(ctx context.Context, b Bucket) (Capabilities, error) {
 	}
 	// allowed sorts the answer of a request: refused, failed, or done.
 	allowed := func(err error) (bool, error) {
-		var denied *DeniedError
-		if errors.As(err, &denied) {
+		if errors.As(err, new(*DeniedError)) {
 			return false, nil
 		}
 		return err == nil, err

@@ -169,12 +169,10 @@ func (b *s3) Put(ctx context.Context, name string, body []byte) error {
 		case errors.Is(err, fs.ErrExist):
 			// Most likely this is our own object, whose answer was lost. It may also be torn, and then it must be replaced.
 			there, err := b.Get(ctx, name, int64(len(body)))
-			var denied *DeniedError
-			if err == nil && bytes.Equal(there, body) || errors.As(err, &denied) { // who may not read relies on the condition
+			if err == nil && bytes.Equal(there, body) || errors.As(err, new(*DeniedError)) { // who may not read relies on the condition
 				return nil
 			}
-			var large *TooLargeError
-			if err != nil && !errors.As(err, &large) && !errors.Is(err, fs.ErrNotExist) {
+			if err != nil && !errors.As(err, new(*TooLargeError)) && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		default:
@@ -187,8 +185,7 @@ func (b *s3) Put(ctx context.Context, name string, body []byte) error {
 
 func (b *s3) PutNew(ctx context.Context, name string, body []byte) error {
 	_, err := b.send(ctx, request{method: http.MethodPut, op: "put", name: name, body: body, header: []string{"If-None-Match", "*"}})
-	var refused *statusError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*statusError](err); ok {
 		switch {
 		case refused.status == http.StatusPreconditionFailed:
 			err = fs.ErrExist

@@ -267,29 +267,20 @@ func again(refused *statusError, err error) bool {
 		}
 		return refused.status >= 500 && refused.status != http.StatusNotImplemented
 	}
-	var denied *DeniedError
-	var unreachable *UnreachableError
-	var large *TooLargeError
 	var unknown *net.DNSError
-	return !errors.Is(err, errStalled) && !errors.As(err, &denied) && !errors.As(err, &unreachable) && !errors.As(err, &large) && !distrusted(err) &&
+	return !errors.Is(err, errStalled) && !errors.As(err, new(*DeniedError)) && !errors.As(err, new(*UnreachableError)) && !errors.As(err, new(*TooLargeError)) && !distrusted(err) &&
 		!(errors.As(err, &unknown) && unknown.IsNotFound)
 }
 
 // distrusted reports whether the server's certificate is not good.
 func distrusted(err error) bool {
-	var authority x509.UnknownAuthorityError
-	var host x509.HostnameError
-	var invalid x509.CertificateInvalidError
-	return errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid)
+	return errors.As(err, new(x509.UnknownAuthorityError)) || errors.As(err, new(x509.HostnameError)) || errors.As(err, new(x509.CertificateInvalidError))
 }
 
 // verdict is the error of a request that was given up.
 func (b *s3) verdict(r request, refused *statusError, err error) error {
-	var denied *DeniedError
-	var unreachable *UnreachableError
-	var large *TooLargeError
 	switch {
-	case errors.As(err, &denied), errors.As(err, &unreachable), errors.As(err, &large):
+	case errors.As(err, new(*DeniedError)), errors.As(err, new(*UnreachableError)), errors.As(err, new(*TooLargeError)):
 		return err
 	case errors.Is(err, errStalled):
 		return &UnreachableError{b.host(), fmt.Errorf("%w for %v", errStalled, b.timeout)}

@@ -162,8 +162,7 @@ func Read(ctx context.Context, b bucket.Bucket, listing []bucket.Object, id, fir
 	for _, l := range listing[:min(len(listing), maxObjects)] {
 		r.Requests++
 		data, err := b.Get(ctx, l.Name, l.Size)
-		var large *bucket.TooLargeError
-		if errors.Is(err, fs.ErrNotExist) || errors.As(err, &large) {
+		if errors.Is(err, fs.ErrNotExist) || errors.As(err, new(*bucket.TooLargeError)) {
 			continue
 		}
 		if err != nil {
