@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -94,11 +95,7 @@ type claudeRow struct {
 // read reads the members, which come in any order.
 func (r *claudeRow) read(x *reader, l *Line) {
 	s := x.scan
-	for {
-		key, ok := s.Key()
-		if !ok {
-			return
-		}
+	s.Members(func(key []byte) {
 		switch string(key) {
 		case "type":
 			l.Type = x.intern(s.ID())
@@ -130,8 +127,7 @@ func (r *claudeRow) read(x *reader, l *Line) {
 		case "sessionId":
 			r.session = x.intern(s.ID())
 		case "cwd":
-			dir, _ := s.Value(maxPath)
-			r.cwd = x.intern(dir)
+			r.cwd = x.path()
 		case "version":
 			r.version = x.intern(s.ID())
 		case "gitBranch":
@@ -143,8 +139,7 @@ func (r *claudeRow) read(x *reader, l *Line) {
 		case "explicit", "rewound":
 			r.explicit = s.IsTrue() || r.explicit
 		case "customTitle", "aiTitle":
-			text, _ := s.Value(maxTitle)
-			r.title = string(text)
+			r.title = x.title()
 		case "forkedFrom":
 			r.forkedFrom = x.readMember("sessionId")
 		case "origin":
@@ -154,7 +149,7 @@ func (r *claudeRow) read(x *reader, l *Line) {
 		default:
 			s.Skip()
 		}
-	}
+	})
 }
 
 // ofFile takes in what the row's type says of the file. Those of a conversation
@@ -270,36 +265,14 @@ func set(f, bit lineFlags, on bool) lineFlags {
 	return f &^ bit
 }
 
-// readMember reads an object's member that is a short string; "" if there is none.
-func (x *reader) readMember(name string) (value string) {
-	s := x.scan
-	if !s.Object() {
-		return ""
-	}
-	for {
-		key, ok := s.Key()
-		if !ok {
-			return value
-		}
-		if string(key) == name {
-			value = x.intern(s.ID())
-		} else {
-			s.Skip()
-		}
-	}
-}
-
 // dir notes a working directory.
 func (x *reader) dir(cwd string) {
 	if n := len(x.Dirs); cwd == "" || n == 100 || n > 0 && x.Dirs[n-1] == cwd {
 		return
 	}
-	for _, d := range x.Dirs {
-		if d == cwd {
-			return
-		}
+	if !slices.Contains(x.Dirs, cwd) {
+		x.Dirs = append(x.Dirs, cwd)
 	}
-	x.Dirs = append(x.Dirs, cwd)
 }
 
 // state takes a last-prompt line in. One that is not explicit says nothing by

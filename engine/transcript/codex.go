@@ -75,11 +75,7 @@ func parseCodex(x *reader, l *Line) {
 			stamp = string(s.ID())
 			l.Time = when([]byte(stamp))
 		case "ordinal":
-			if c := s.Peek(); c >= '0' && c <= '9' {
-				ordinal = string(s.Literal())
-			} else {
-				s.Skip()
-			}
+			ordinal = s.Digits()
 		case "type":
 			l.Type = x.intern(s.ID())
 		case "payload":
@@ -147,8 +143,7 @@ func (x *reader) readCodexRow(row *codexRow) {
 		case "turn_id":
 			row.turn = x.intern(s.ID())
 		case "cwd":
-			dir, _ := s.Value(maxPath)
-			row.cwd = x.intern(dir)
+			row.cwd = x.path()
 		case "cli_version":
 			row.version = x.intern(s.ID())
 		case "git":
@@ -160,14 +155,9 @@ func (x *reader) readCodexRow(row *codexRow) {
 		case codexOrigin:
 			row.copiedFrom, row.copiedAt = x.readOrigin()
 		case "num_turns":
-			if c := s.Peek(); c >= '0' && c <= '9' {
-				row.turns, _ = strconv.Atoi(string(s.Literal()))
-			} else {
-				s.Skip()
-			}
+			row.turns, _ = strconv.Atoi(s.Digits()) // 0 for what is no number
 		case "message": // of older clients: the prompt itself
-			text, _ := s.Value(maxPrompt)
-			x.msg.add(x.kinds, text)
+			x.addText(&x.msg)
 		case "item":
 			x.readCodexItem(row)
 		default:
@@ -194,22 +184,18 @@ func (x *reader) readCodexItem(row *codexRow) {
 // readCodexContent reads the blocks of a message of the person's.
 func (x *reader) readCodexContent() {
 	s := x.scan
-	if !s.Array() {
-		return
-	}
-	for s.Elem() {
+	s.Elements(func() {
 		s.Inside(func(key []byte) {
 			switch string(key) {
 			case "text":
-				text, _ := s.Value(maxPrompt)
-				x.msg.add(x.kinds, text)
+				x.addText(&x.msg)
 			case "image_url", "path":
 				x.msg.typed = s.IsSet() || x.msg.typed
 			default:
 				s.Skip()
 			}
 		})
-	}
+	})
 }
 
 // readOrigin reads what a fork of ours says that it is a copy of.
@@ -236,11 +222,7 @@ func (x *reader) readBase() (base Base) {
 		case "thread_id":
 			base.Part = string(s.ID())
 		case "end_byte_offset":
-			if c := s.Peek(); c >= '0' && c <= '9' {
-				base.End, _ = strconv.ParseInt(string(s.Literal()), 10, 64)
-			} else {
-				s.Skip()
-			}
+			base.End, _ = strconv.ParseInt(s.Digits(), 10, 64) // 0 for what is no number
 		default:
 			s.Skip()
 		}

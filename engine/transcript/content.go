@@ -9,7 +9,6 @@ import (
 type message struct {
 	role    Role
 	id      string
-	model   string
 	text    []byte // of all text blocks that the person can have typed
 	typed   bool   // text, or an image, is there
 	tagged  []byte // the first text block that looks like the client's own
@@ -29,21 +28,12 @@ func (m *message) reset() {
 func (x *reader) readMessage(m *message) {
 	m.reset()
 	s := x.scan
-	if !s.Object() {
-		return
-	}
-	for {
-		key, ok := s.Key()
-		if !ok {
-			return
-		}
+	s.Inside(func(key []byte) {
 		switch string(key) {
 		case "role":
 			x.readRole(m, "assistant")
 		case "id":
 			m.id = x.intern(s.ID())
-		case "model":
-			m.model = x.intern(s.ID())
 		case "visibility":
 			m.visibility = s.IsSet()
 		case "isUserVisible":
@@ -57,8 +47,7 @@ func (x *reader) readMessage(m *message) {
 			m.text, m.first, m.tagged, m.typed, m.uses, m.results = m.text[:0], m.first[:0], m.tagged[:0], false, nil, nil
 			switch s.Peek() {
 			case '"':
-				text, _ := s.Value(maxPrompt)
-				m.add(x.kinds, text)
+				x.addText(m)
 			case '[':
 				x.readBlocks(m)
 			default:
@@ -67,7 +56,7 @@ func (x *reader) readMessage(m *message) {
 		default:
 			s.Skip()
 		}
-	}
+	})
 }
 
 // readRole reads who a message is of; assistant is the agent's word for the model.
@@ -80,23 +69,43 @@ func (x *reader) readRole(m *message, assistant string) {
 	}
 }
 
+// readMember reads an object's member that is a short string; "" if there is none.
+func (x *reader) readMember(name string) (value string) {
+	x.scan.Inside(func(key []byte) {
+		if string(key) == name {
+			value = x.intern(x.scan.ID())
+		} else {
+			x.scan.Skip()
+		}
+	})
+	return value
+}
+
+// path reads a path.
+func (x *reader) path() string {
+	path, _ := x.scan.Value(maxPath)
+	return x.intern(path)
+}
+
+// title reads the title of a session.
+func (x *reader) title() string {
+	title, _ := x.scan.Value(maxTitle)
+	return string(title)
+}
+
+// addText reads a text of a message.
+func (x *reader) addText(m *message) {
+	text, _ := x.scan.Value(maxPrompt)
+	m.add(x.kinds, text)
+}
+
 // readBlocks reads an array of content blocks.
 func (x *reader) readBlocks(m *message) {
 	s := x.scan
-	if !s.Array() {
-		return
-	}
-	for s.Elem() {
-		if !s.Object() {
-			continue
-		}
+	s.Elements(func() {
 		var kind, id, use string
 		x.block = x.block[:0]
-		for {
-			key, ok := s.Key()
-			if !ok {
-				break
-			}
+		isBlock := s.Inside(func(key []byte) {
 			switch string(key) {
 			case "type":
 				kind = x.intern(s.ID())
@@ -107,27 +116,26 @@ func (x *reader) readBlocks(m *message) {
 			case "text":
 				if m.role == Assistant {
 					s.Skip()
-					continue
+					return
 				}
 				text, _ := s.Value(maxPrompt)
 				x.block = append(x.block[:0], text...)
 			default:
 				s.Skip()
 			}
-		}
-		switch kind {
-		case "text":
+		})
+		switch {
+		case !isBlock:
+		case kind == "text":
 			m.add(x.kinds, x.block)
-		case "image":
+		case kind == "image":
 			m.typed = true
-		case "tool_use":
-			if id != "" {
-				m.uses = append(m.uses, id)
-			}
-		case "tool_result":
+		case kind == "tool_use" && id != "":
+			m.uses = append(m.uses, id)
+		case kind == "tool_result":
 			m.results = append(m.results, use)
 		}
-	}
+	})
 }
 
 // add takes a text block in.

@@ -126,8 +126,7 @@ func (x *reader) readCopilotData(row *copilotRow) {
 			s.Inside(func(key []byte) {
 				switch string(key) {
 				case "cwd":
-					dir, _ := s.Value(maxPath)
-					row.cwd = x.intern(dir)
+					row.cwd = x.path()
 				case "branch":
 					row.branch = x.intern(s.ID())
 				default:
@@ -135,21 +134,13 @@ func (x *reader) readCopilotData(row *copilotRow) {
 				}
 			})
 		case "content":
-			if s.Peek() != '"' {
-				s.Skip()
-				return
-			}
-			text, _ := s.Value(maxPrompt)
-			x.msg.add(x.kinds, text)
+			x.addText(&x.msg)
 		case "toolRequests":
-			if !s.Array() {
-				return
-			}
-			for s.Elem() {
+			s.Elements(func() {
 				if id := x.readMember("toolCallId"); id != "" {
 					x.msg.uses = append(x.msg.uses, id)
 				}
-			}
+			})
 		default:
 			s.Skip()
 		}

@@ -65,11 +65,7 @@ func parseDroid(x *reader, l *Line) {
 	var hasParent bool
 	var id, parentSession, forkedAt, title, cwd, version string
 	x.msg.reset()
-	for {
-		key, ok := s.Key()
-		if !ok {
-			break
-		}
+	s.Members(func(key []byte) {
 		switch string(key) {
 		case "type":
 			l.Type = x.intern(s.ID())
@@ -87,28 +83,21 @@ func parseDroid(x *reader, l *Line) {
 		case "message":
 			x.readMessage(&x.msg)
 		case "title":
-			text, _ := s.Value(maxTitle)
-			title = string(text)
+			title = x.title()
 		case "version":
-			if c := s.Peek(); c >= '0' && c <= '9' {
-				version = string(s.Literal())
-			} else {
-				s.Skip()
-			}
+			version = s.Digits()
 		case "cwd":
-			dir, _ := s.Value(maxPath)
-			cwd = x.intern(dir)
+			cwd = x.path()
 		default:
 			s.Skip()
 		}
-	}
+	})
 	if s.Bad() {
 		return
 	}
 	switch l.Type {
 	case droidHeader:
 		x.known++
-		x.Session = id
 		x.Session, x.Parent, x.given, x.version, x.forkedAt = id, parentSession, title, version, forkedAt
 		x.dir(cwd)
 		l.Parent = ""

@@ -145,8 +145,7 @@ func (x *reader) readGeminiSet() (p geminiSet) {
 		case "messages":
 			p.ids, p.spoken = x.readGeminiList()
 		case "summary":
-			text, _ := s.Value(maxTitle)
-			p.summary = string(text)
+			p.summary = x.title()
 		case "lastUpdated":
 			p.at = when(s.ID())
 		default:
@@ -159,24 +158,16 @@ func (x *reader) readGeminiSet() (p geminiSet) {
 // readGeminiList reads whose messages a list has.
 func (x *reader) readGeminiList() (ids []string, spoken bool) {
 	s := x.scan
-	if !s.Array() {
-		return nil, false
-	}
-	for s.Elem() {
-		if !s.Object() {
-			continue
-		}
+	s.Elements(func() {
 		var l Line
 		x.msg.reset()
-		s.Members(func(key []byte) {
-			x.geminiMember(&l, string(key))
-		})
+		s.Inside(func(key []byte) { x.geminiMember(&l, string(key)) })
 		if l.ID != "" {
 			ids = append(ids, x.event([]byte(l.ID)))
 			x.geminiMessage(&l, &x.msg)
 			spoken = spoken || l.Prompt || l.Role == Assistant
 		}
-	}
+	})
 	return ids, spoken
 }
 
@@ -202,15 +193,9 @@ func (x *reader) geminiMember(l *Line, key string) {
 // readGeminiCalls reads the calls of a message, which has their results too.
 func (x *reader) readGeminiCalls(m *message) {
 	s := x.scan
-	if !s.Array() {
-		return
-	}
-	for s.Elem() {
-		if !s.Object() {
-			continue
-		}
+	s.Elements(func() {
 		id, done := "", false
-		s.Members(func(key []byte) {
+		isCall := s.Inside(func(key []byte) {
 			switch string(key) {
 			case "id":
 				id = string(s.ID())
@@ -220,11 +205,13 @@ func (x *reader) readGeminiCalls(m *message) {
 				s.Skip()
 			}
 		})
-		m.uses = append(m.uses, id)
+		if isCall {
+			m.uses = append(m.uses, id)
+		}
 		if done {
 			m.results = append(m.results, id)
 		}
-	}
+	})
 }
 
 // geminiMessage says whose words a message is.

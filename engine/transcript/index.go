@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"io"
+	"slices"
 	"time"
 
 	"github.com/rewind-cli/rewind/hookio/jsonscan"
@@ -273,8 +274,6 @@ func (x *Index) Chain(leaf string) ([]int, error) {
 		}
 		i, ok = x.byID[p]
 	}
-	for a, b := 0, len(chain)-1; a < b; a, b = a+1, b-1 {
-		chain[a], chain[b] = chain[b], chain[a]
-	}
+	slices.Reverse(chain)
 	return chain, nil
 }

@@ -6,15 +6,9 @@ func (x *reader) readParts(m *message) {
 	s := x.scan
 	switch s.Peek() {
 	case '"':
-		text, _ := s.Value(maxPrompt)
-		m.add(x.kinds, text)
+		x.addText(m)
 	case '[':
-		if !s.Array() {
-			return
-		}
-		for s.Elem() {
-			x.readPart(m)
-		}
+		s.Elements(func() { x.readPart(m) })
 	default:
 		x.readPart(m)
 	}
@@ -29,8 +23,7 @@ func (x *reader) readPart(m *message) {
 				s.Skip()
 				return
 			}
-			text, _ := s.Value(maxPrompt)
-			m.add(x.kinds, text)
+			x.addText(m)
 		case "inlineData", "fileData":
 			m.typed = s.IsSet() || m.typed
 		case "functionCall":

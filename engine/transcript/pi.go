@@ -100,20 +100,14 @@ func parsePi(x *reader, l *Line) {
 		case "timestamp":
 			l.Time = when(s.ID())
 		case "cwd":
-			dir, _ := s.Value(maxPath)
-			cwd = x.intern(dir)
+			cwd = x.path()
 		case "parentSession":
 			file, _ := s.Value(maxPath)
 			parent = string(file)
 		case "version":
-			if c := s.Peek(); c >= '0' && c <= '9' {
-				version = string(s.Literal())
-			} else {
-				s.Skip()
-			}
+			version = s.Digits()
 		case "name":
-			title, _ := s.Value(maxTitle)
-			name = string(title)
+			name = x.title()
 		case "message":
 			call = x.readPiMessage(&x.msg)
 		default:
@@ -169,8 +163,7 @@ func (x *reader) readPiMessage(m *message) (call string) {
 			call = string(s.ID())
 		case "content":
 			if s.Peek() == '"' {
-				text, _ := s.Value(maxPrompt)
-				m.add(x.kinds, text)
+				x.addText(m)
 				return
 			}
 			x.readPiBlocks(m)
@@ -183,10 +176,7 @@ func (x *reader) readPiMessage(m *message) (call string) {
 
 func (x *reader) readPiBlocks(m *message) {
 	s := x.scan
-	if !s.Array() {
-		return
-	}
-	for s.Elem() {
+	s.Elements(func() {
 		var kind, id string
 		s.Inside(func(key []byte) {
 			switch string(key) {
@@ -199,8 +189,7 @@ func (x *reader) readPiBlocks(m *message) {
 					s.Skip()
 					return
 				}
-				text, _ := s.Value(maxPrompt)
-				m.add(x.kinds, text)
+				x.addText(m)
 			default:
 				s.Skip()
 			}
@@ -211,7 +200,7 @@ func (x *reader) readPiBlocks(m *message) {
 		case kind == "toolCall" && id != "":
 			m.uses = append(m.uses, id)
 		}
-	}
+	})
 }
 
 // editsPi makes the header that of a new session, which says where it comes from as pi's own forks do.

@@ -69,8 +69,7 @@ func parseQwen(x *reader, l *Line) {
 		case "timestamp":
 			l.Time = when(s.ID())
 		case "cwd":
-			dir, _ := s.Value(maxPath)
-			cwd = x.intern(dir)
+			cwd = x.path()
 		case "version":
 			version = x.intern(s.ID())
 		case "gitBranch":

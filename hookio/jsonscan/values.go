@@ -39,6 +39,15 @@ func (s *Scanner) checkLiteral() []byte {
 	return s.text
 }
 
+// Digits consumes a value and returns the first bytes of a number; "" for another value, and for a negative number.
+func (s *Scanner) Digits() string {
+	if c := s.Peek(); s.bad || c < '0' || c > '9' {
+		s.Skip()
+		return ""
+	}
+	return string(s.Literal())
+}
+
 // IsTrue consumes a value and reports whether it is true.
 func (s *Scanner) IsTrue() bool {
 	if s.bad || s.Peek() != 't' {
