@@ -2,6 +2,7 @@ package hookio
 
 import (
 	"bytes"
+	"encoding/hex"
 	"path"
 	"strings"
 
@@ -57,23 +58,11 @@ var claude = adapter{
 }
 
 func isUUID(s string) bool {
-	if len(s) != 36 {
+	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
 		return false
 	}
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch i {
-		case 8, 13, 18, 23:
-			if c != '-' {
-				return false
-			}
-		default:
-			if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F') {
-				return false
-			}
-		}
-	}
-	return true
+	id, err := hex.DecodeString(strings.ReplaceAll(s, "-", ""))
+	return err == nil && len(id) == 16
 }
 
 // FolderTrusted reads Claude Code's ~/.claude.json: interactive sessions run no

@@ -66,18 +66,18 @@ type format struct {
 	kinds *kinds
 	// parse reads one line; the scanner is at its first byte.
 	parse func(x *reader, l *Line)
-	// finish decides at the end of the file what needs more than one line.
+	// finish decides at the end of the file what needs more than one line; nil: nothing does.
 	finish func(x *reader)
 	// command opens a session; arguments only, to be quoted for a shell.
 	command func(id string) []string
-	// sides lists the other files of the session behind a transcript.
+	// sides lists the other files of the session behind a transcript; nil: there are none.
 	sides func(file string) ([]Side, error)
 	// keep reports whether a line outside the tree goes into a fork, or stays
 	// in the file in place; past says that it lies behind the cut.
 	keep func(l *Line, place, past bool) bool
 	// edits are the changes of a line's members in a fork.
 	edits func(k *forking, i int) []edit
-	// trailer are the lines at the end of a fork, or of a file cut in place.
+	// trailer are the lines at the end of a fork, or of a file cut in place; nil: none are added.
 	trailer func(k *forking, place bool) [][]byte
 	// sidecars are files of the new session beside its transcript, as
 	// suffixes that replace ".jsonl", copied from the old session's.

@@ -47,7 +47,6 @@ type Captured struct {
 	Prompt      string // its text
 	HasMessages bool   // messages are among the new lines, or it is not known
 	Added       int64  // bytes of transcript and side files given to the store
-	Sides       int    // side files held
 	// Missed names side files that could not be captured, with the reason.
 	Missed map[string]error
 }
@@ -77,7 +76,7 @@ func (c *Capture) Run() (Captured, error) {
 		held = before.Sides
 	}
 	sides := held
-	if c.From == nil {
+	if c.From == nil && f.sides != nil {
 		if sides, err = c.sides(f, held, &got); err != nil {
 			return Captured{}, err
 		}
@@ -336,7 +335,6 @@ func (c *Capture) sides(f format, held oid.ID, got *Captured) (oid.ID, error) {
 		}
 		changed = changed || did
 	}
-	got.Sides = len(states)
 	if !changed {
 		return held, nil
 	}

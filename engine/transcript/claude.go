@@ -80,16 +80,16 @@ func parseClaude(x *reader, l *Line) {
 
 // claudeRow is what a line says beside its message.
 type claudeRow struct {
-	event                         bool // not metadata
-	parent, logical               string
-	kept                          []string // what a compaction preserves, as far as it is known
-	leaf                          []byte
-	leafNull, explicit            bool
-	result, turn                  bool
-	session, cwd, version, branch string
-	title                         string
-	forkedFrom                    string
-	from                          spoken
+	event                 bool // not metadata
+	parent, logical       string
+	kept                  []string // what a compaction preserves, as far as it is known
+	leaf                  []byte
+	leafNull, explicit    bool
+	result, turn          bool
+	session, cwd, version string
+	title                 string
+	forkedFrom            string
+	from                  spoken
 }
 
 // read reads the members, which come in any order.
@@ -130,8 +130,6 @@ func (r *claudeRow) read(x *reader, l *Line) {
 			r.cwd = x.path()
 		case "version":
 			r.version = x.intern(s.ID())
-		case "gitBranch":
-			r.branch = x.intern(s.ID())
 		case "leafUuid":
 			r.leafNull = s.Peek() == 'n'
 			r.leaf = append(x.block[:0], s.ID()...)
@@ -205,7 +203,6 @@ func (r *claudeRow) ofEvent(x *reader, l *Line) {
 		if r.version != "" {
 			x.Version = r.version
 		}
-		x.Branch = r.branch
 	}
 	x.dir(r.cwd)
 	if l.Role == User {
@@ -352,9 +349,6 @@ func between(text, open, end string) string {
 // turn, which the client says, or shows by the meta row with the command's text
 // that follows. Built-in commands (/clear, /model) have neither.
 func finishClaude(x *reader) {
-	if x.Title = x.given; x.Title == "" {
-		x.Title = x.made
-	}
 	for i := range x.Lines {
 		l := &x.Lines[i]
 		if !l.is(isCommand) || !l.tree() {

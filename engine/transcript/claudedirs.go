@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -14,10 +15,7 @@ import (
 
 // claudeConfig is Claude Code's own directory.
 func (h Home) claudeConfig() string {
-	if dir := h.env("CLAUDE_CONFIG_DIR"); dir != "" {
-		return dir
-	}
-	return filepath.Join(h.Dir, ".claude")
+	return cmp.Or(h.env("CLAUDE_CONFIG_DIR"), filepath.Join(h.Dir, ".claude"))
 }
 
 // claudeProjects has a directory for the sessions of each working directory.
@@ -165,11 +163,10 @@ func claudeLive(c *RunningCheck, all map[int]*process) *Running {
 		if json.Unmarshal(b, &entry) != nil || entry.SessionID != c.Session {
 			continue
 		}
-		if p := all[entry.PID]; p != nil && (entry.ProcStart == "" || entry.ProcStart == p.ticks()) {
-			return &Running{entry.PID, true, "the agent lists the session as open"}
-		}
-		if len(all) == 0 && vfs.Alive(entry.PID) { // no /proc here
-			return &Running{entry.PID, true, "the agent lists the session as open"}
+		p := all[entry.PID]
+		listed := p != nil && (entry.ProcStart == "" || entry.ProcStart == p.ticks())
+		if listed || len(all) == 0 && vfs.Alive(entry.PID) { // no /proc here
+			return &Running{entry.PID, "the agent lists the session as open"}
 		}
 	}
 	return nil

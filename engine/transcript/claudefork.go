@@ -28,10 +28,7 @@ func editsClaude(k *forking, i int) []edit {
 	l := &k.x.Lines[i]
 	edits := []edit{{key: "sessionId", value: quote(k.id), add: true}}
 	if l.tree() {
-		from := append([]byte(`{"sessionId":`), quote(k.from)...)
-		from = append(from, `,"messageUuid":`...)
-		from = append(append(from, quote(l.ID)...), '}')
-		edits = append(edits, edit{key: "forkedFrom", value: from, add: true})
+		edits = append(edits, edit{key: "forkedFrom", value: object("sessionId", k.from, "messageUuid", l.ID), add: true})
 	}
 	if k.dir != "" { // pickers refuse a session of another directory
 		edits = append(edits, edit{key: "cwd", value: quote(k.dir)})
@@ -45,24 +42,14 @@ func editsClaude(k *forking, i int) []edit {
 
 // trailerClaude are the lines that pickers read from the last 16 KiB of a file.
 func trailerClaude(k *forking, place bool) [][]byte {
-	line := func(members ...string) []byte {
-		b := []byte{'{'}
-		for i := 0; i < len(members); i += 2 {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = append(append(append(b, quote(members[i])...), ':'), quote(members[i+1])...)
-		}
-		return append(b, '}')
-	}
-	id, last := k.id, k.lastPrompt()
-	prompt := line("type", "last-prompt", "lastPrompt", last, "leafUuid", k.sel.Leaf, "sessionId", id)
+	id := k.id
+	prompt := object("type", "last-prompt", "lastPrompt", k.lastPrompt(), "leafUuid", k.sel.Leaf, "sessionId", id)
 	if place {
 		return [][]byte{prompt}
 	}
 	return [][]byte{
-		line("type", "custom-title", "customTitle", k.title, "sessionId", id),
-		line("type", "agent-name", "agentName", k.title, "sessionId", id),
+		object("type", "custom-title", "customTitle", k.title, "sessionId", id),
+		object("type", "agent-name", "agentName", k.title, "sessionId", id),
 		prompt,
 	}
 }

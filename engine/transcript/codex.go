@@ -16,12 +16,9 @@ func codexFormat() format {
 		keeps:    codexKeeps,
 		kinds:    &codexKinds,
 		parse:    parseCodex,
-		finish:   func(*reader) {},
 		command:  func(id string) []string { return []string{"codex", "resume", id} },
-		sides:    func(string) ([]Side, error) { return nil, nil },
 		keep:     func(*Line, bool, bool) bool { return true },
 		edits:    editsCodex,
-		trailer:  func(*forking, bool) [][]byte { return nil },
 		whole:    true,
 		referred: true,
 	}
@@ -52,7 +49,7 @@ type codexTurn struct {
 // codexRow is what is read of a row's payload.
 type codexRow struct {
 	kind, id, role, call, turn, item string
-	cwd, version, branch             string
+	cwd, version                     string
 	forkedFrom, copiedFrom, copiedAt string
 	turns                            int
 	base                             Base
@@ -146,8 +143,6 @@ func (x *reader) readCodexRow(row *codexRow) {
 			row.cwd = x.path()
 		case "cli_version":
 			row.version = x.intern(s.ID())
-		case "git":
-			row.branch = x.readMember("branch")
 		case "forked_from_id":
 			row.forkedFrom = string(s.ID())
 		case "history_base":
@@ -237,7 +232,6 @@ func (x *reader) codexMeta(l *Line, row *codexRow) {
 	if row.version != "" {
 		x.Version = row.version
 	}
-	x.Branch = row.branch
 	x.dir(row.cwd)
 	if row.forkedFrom != "" || row.base.Part != "" {
 		// The earlier messages are in the other file, from which the client resumes them.

@@ -25,13 +25,10 @@ func copilotFormat() format {
 		},
 		kinds:   &copilotKinds,
 		parse:   parseCopilot,
-		finish:  func(*reader) {},
 		command: func(id string) []string { return []string{"copilot", "--resume=" + id} },
-		sides:   func(string) ([]Side, error) { return nil, nil },
 		keep:    func(*Line, bool, bool) bool { return true },
 		whole:   true,
 		edits:   editsCopilot,
-		trailer: func(*forking, bool) [][]byte { return nil },
 	}
 }
 
@@ -98,15 +95,12 @@ func parseCopilot(x *reader, l *Line) {
 		l.ID, l.Parent = "", ""
 	}
 	x.dir(row.cwd)
-	if row.branch != "" {
-		x.Branch = row.branch
-	}
 }
 
 // copilotRow is what is read of an event's data.
 type copilotRow struct {
-	session, version, call, cwd, branch string
-	copiedFrom, copiedAt                string
+	session, version, call, cwd string
+	copiedFrom, copiedAt        string
 }
 
 // readCopilotData reads the object that is the value of "data".
@@ -124,12 +118,9 @@ func (x *reader) readCopilotData(row *copilotRow) {
 			row.copiedFrom, row.copiedAt = x.readOrigin()
 		case "context":
 			s.Inside(func(key []byte) {
-				switch string(key) {
-				case "cwd":
+				if string(key) == "cwd" {
 					row.cwd = x.path()
-				case "branch":
-					row.branch = x.intern(s.ID())
-				default:
+				} else {
 					s.Skip()
 				}
 			})

@@ -19,12 +19,10 @@ func droidFormat() format {
 		named:      true,
 		kinds:      &droidKinds,
 		parse:      parseDroid,
-		finish:     func(x *reader) { x.Title = x.given },
 		command:    func(id string) []string { return []string{"droid", "--resume", id} },
 		sides:      droidSides,
 		keep:       keepDroid,
 		edits:      editsDroid,
-		trailer:    func(*forking, bool) [][]byte { return nil },
 		sidecars:   []string{".settings.json"},
 		dirs:       droidDirs,
 	}

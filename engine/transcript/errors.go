@@ -12,8 +12,6 @@ import (
 type FormatError struct {
 	Agent  Agent
 	Reason string
-	Lines  int // complete lines read
-	Broken int // of these, no JSON
 }
 
 func (e *FormatError) Error() string {

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -43,8 +44,6 @@ type Forked struct {
 	Agent   Agent
 	Session string
 	File    string
-	Leaf    string // its last event; before Fork.Leaf if a call there had no result
-	Title   string
 	Dir     string   // working directory to open it in, "" if unknown
 	Files   []string // all files made, the transcript last
 }
@@ -62,8 +61,7 @@ func Command(a Agent, dir, session string) string {
 	for i := range words {
 		words[i] = shellQuote(words[i])
 	}
-	run := strings.Join(words, " ")
-	return InDir(dir, run)
+	return InDir(dir, strings.Join(words, " "))
 }
 
 // InDir is the shell command that runs another one in a directory; "": where it is. A directory that is
@@ -98,16 +96,10 @@ func (f *Fork) Prepare() (_ Forked, staged []*Staged, err error) {
 	if err != nil {
 		return Forked{}, nil, err
 	}
-	dir := filepath.Dir(f.File)
-	if f.Folder != "" {
-		dir = f.Folder
-	}
+	dir := cmp.Or(f.Folder, filepath.Dir(f.File))
 	out := Forked{
 		Agent: f.Index.Agent, Session: k.id, File: k.format.newFile(dir, k.id, k.now),
-		Leaf: k.sel.Leaf, Title: k.title, Dir: f.Index.Dir(f.File),
-	}
-	if f.Dir != "" {
-		out.Dir = f.Dir
+		Dir: cmp.Or(f.Dir, f.Index.Dir(f.File)),
 	}
 	if err := os.MkdirAll(filepath.Dir(out.File), 0o700); err != nil {
 		return Forked{}, nil, err
@@ -176,15 +168,10 @@ func (f *Fork) plan() (*forking, error) {
 	if name, ok := k.format.sessionOf(f.File); ok {
 		k.from = name
 	}
-	k.title = f.Title
-	if k.title == "" {
-		k.title = f.Index.defaultTitle()
-	}
 	if f.Folder != "" || f.Dir != f.Index.Dir(f.File) {
 		k.dir = f.Dir
 	}
-	k.title = clip(k.title, 100)
-	k.title = ForkPrefix + strings.TrimPrefix(k.title, ForkPrefix)
+	k.title = ForkPrefix + strings.TrimPrefix(clip(cmp.Or(f.Title, f.Index.defaultTitle()), 100), ForkPrefix)
 	return k, nil
 }
 
@@ -250,8 +237,8 @@ func (k *forking) write(w io.Writer, data io.Reader, place bool) error {
 		case l.tree() || l.Broken || !k.format.keep(l, place, past):
 			continue
 		}
-		if err := skipTo(in, l.Offset-at); err != nil {
-			return err
+		if _, err := in.Discard(int(l.Offset - at)); err != nil {
+			return short(err)
 		}
 		if int64(cap(raw)) < l.Length {
 			raw = make([]byte, l.Length)
@@ -271,6 +258,9 @@ func (k *forking) write(w io.Writer, data io.Reader, place bool) error {
 		out.Write(line)
 		out.WriteByte('\n')
 	}
+	if k.format.trailer == nil {
+		return out.Flush()
+	}
 	for _, line := range k.format.trailer(k, place) {
 		out.Write(line)
 		out.WriteByte('\n')
@@ -279,10 +269,7 @@ func (k *forking) write(w io.Writer, data io.Reader, place bool) error {
 }
 
 // origin says what the fork is a copy of.
-func (k *forking) origin() []byte {
-	origin := append([]byte(`{"session":`), quote(k.from)...)
-	return append(append(append(origin, `,"leaf":`...), quote(k.sel.Leaf)...), '}')
-}
+func (k *forking) origin() []byte { return object("session", k.from, "leaf", k.sel.Leaf) }
 
 // workingDir is the directory to open the new session in, "" if unknown.
 func (k *forking) workingDir() string {
@@ -290,11 +277,6 @@ func (k *forking) workingDir() string {
 		return k.x.Dirs[0]
 	}
 	return k.dir
-}
-
-func skipTo(r *bufio.Reader, n int64) error {
-	_, err := io.CopyN(io.Discard, r, n)
-	return short(err)
 }
 
 func short(err error) error {

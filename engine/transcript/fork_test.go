@@ -239,7 +239,7 @@ func TestForkFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.File != filepath.Join(dir, forkID+".jsonl") || got.Session != forkID || got.Dir != m.cwd || got.Title != "[Fork] try again" {
+			if got.File != filepath.Join(dir, forkID+".jsonl") || got.Session != forkID || got.Dir != m.cwd {
 				t.Errorf("%+v", got)
 			}
 			want := InDir("/srv/a.b_c d+e", "claude --resume "+forkID)

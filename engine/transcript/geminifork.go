@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,7 +35,7 @@ func trailerGemini(k *forking, place bool) [][]byte {
 	if place {
 		return nil
 	}
-	return [][]byte{append(append([]byte(`{"$set":{"summary":`), quote(k.title)...), `}}`...)}
+	return [][]byte{fmt.Appendf(nil, `{"$set":%s}`, object("summary", k.title))}
 }
 
 // geminiHome is the client's own directory.

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"time"
@@ -13,7 +14,6 @@ type Index struct {
 	Agent Agent
 	Lines []Line
 	Size  int64 // bytes through the last complete line
-	Torn  int64 // bytes behind it: a line still being written, or cut by a crash
 	// Broken counts the complete lines that are no JSON object.
 	Broken int
 
@@ -22,7 +22,6 @@ type Index struct {
 	Version string   // of the client that wrote the newest event
 	Title   string   // given by the person or by the agent, "" for none
 	Dirs    []string // working directories, in order of appearance, at most 100
-	Branch  string   // git branch of the newest event
 
 	Base     Base   // what comes before the first line
 	refers   bool   // the messages before the fork are in another file
@@ -134,7 +133,6 @@ func Read(agent Agent, r io.Reader) (*Index, error) {
 		}
 		end, complete := s.Rest()
 		if !complete {
-			x.Torn = end - at
 			break
 		}
 		l.Length = end - at
@@ -149,9 +147,12 @@ func Read(agent Agent, r io.Reader) (*Index, error) {
 		return nil, s.ReadError()
 	}
 	x.link()
-	f.finish(x)
+	x.Title = cmp.Or(x.given, x.made)
+	if f.finish != nil {
+		f.finish(x)
+	}
 	if reason := x.strange(); reason != "" {
-		return nil, &FormatError{Agent: agent, Reason: reason, Lines: len(x.Lines), Broken: x.Broken}
+		return nil, &FormatError{Agent: agent, Reason: reason}
 	}
 	return x.Index, nil
 }

@@ -111,11 +111,11 @@ func TestFixtures(t *testing.T) {
 			if len(prompts) != want {
 				t.Errorf("%d prompts, want %d: %q", len(prompts), want, x.texts(prompts))
 			}
-			if x.Broken != 0 || x.Torn != 0 || x.Size != int64(len(data)) || x.Session != m.session || !slices.Equal(x.Dirs, []string{m.cwd}) {
-				t.Errorf("broken %d, torn %d, size %d, session %s, dirs %q", x.Broken, x.Torn, x.Size, x.Session, x.Dirs)
+			if x.Broken != 0 || x.Size != int64(len(data)) || x.Session != m.session || !slices.Equal(x.Dirs, []string{m.cwd}) {
+				t.Errorf("broken %d, size %d, session %s, dirs %q", x.Broken, x.Size, x.Session, x.Dirs)
 			}
-			if m.agent == Claude && (x.Version != m.version || x.Title != "my title" || x.Branch != "main") {
-				t.Errorf("version %q, title %q, branch %q", x.Version, x.Title, x.Branch)
+			if m.agent == Claude && (x.Version != m.version || x.Title != "my title") {
+				t.Errorf("version %q, title %q", x.Version, x.Title)
 			}
 		})
 	}
@@ -320,8 +320,8 @@ func TestBadLines(t *testing.T) {
 		good, "", "{", "null", "\x00\x00\x00\x00", `{"type":"user","uuid":"torn","mess{"type":"user","uuid":"b"}`, huge, `{"type":"novel","uuid":"n","parentUuid":"h"}`, `{"type":"nov`,
 	}, "\n")
 	x := mustRead(t, Claude, []byte(data))
-	if x.Broken != 5 || x.Torn != int64(len(`{"type":"nov`)) || x.Size != int64(len(data))-x.Torn || len(x.Lines) != 8 {
-		t.Errorf("broken %d, torn %d, size %d, lines %d", x.Broken, x.Torn, x.Size, len(x.Lines))
+	if x.Broken != 5 || x.Size != int64(len(data)-len(`{"type":"nov`)) || len(x.Lines) != 8 {
+		t.Errorf("broken %d, size %d, lines %d", x.Broken, x.Size, len(x.Lines))
 	}
 	for _, l := range x.Lines {
 		line := data[l.Offset : l.Offset+l.Length]
@@ -370,8 +370,8 @@ func FuzzRead(f *testing.F) {
 				}
 				continue
 			}
-			if x.Size+x.Torn != int64(len(data)) {
-				t.Fatalf("%d complete and %d torn bytes of %d", x.Size, x.Torn, len(data))
+			if torn := data[x.Size:]; bytes.IndexByte(torn, '\n') >= 0 {
+				t.Fatalf("%d of %d bytes are read, and a line ends behind them", x.Size, len(data))
 			}
 			var at int64
 			for i := range x.Lines {
@@ -415,8 +415,8 @@ func checkFork(t *testing.T, x *Index, data []byte, leaf string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if y.Broken != 0 || y.Torn != 0 {
-		t.Fatalf("the fork has %d broken lines, %d torn bytes", y.Broken, y.Torn)
+	if y.Broken != 0 || y.Size != int64(out.Len()) {
+		t.Fatalf("the fork has %d broken lines, and %d of %d bytes are lines", y.Broken, y.Size, out.Len())
 	}
 	a, _ := x.Chain(k.sel.Leaf)
 	b, err := y.Chain(k.sel.Leaf)

@@ -26,9 +26,7 @@ func piFormat() format {
 		kinds:    &piKinds,
 		answers:  true,
 		parse:    parsePi,
-		finish:   func(x *reader) { x.Title = x.given },
 		command:  func(id string) []string { return []string{"pi", "--session", id} },
-		sides:    func(string) ([]Side, error) { return nil, nil },
 		keep:     func(l *Line, _, _ bool) bool { return l.Type == piHeader },
 		edits:    editsPi,
 		trailer:  trailerPi,
@@ -223,13 +221,7 @@ func trailerPi(k *forking, place bool) [][]byte {
 	if place {
 		return nil
 	}
-	line := []byte(`{"type":"session_info"`)
-	for _, member := range [][2]string{
-		{"id", k.id[:min(len(k.id), 8)]}, {"parentId", k.sel.Leaf}, {"timestamp", stamp(k.now)}, {"name", k.title},
-	} {
-		line = append(append(append(append(line, ','), quote(member[0])...), ':'), quote(member[1])...)
-	}
-	return [][]byte{append(line, '}')}
+	return [][]byte{object("type", "session_info", "id", k.id[:min(len(k.id), 8)], "parentId", k.sel.Leaf, "timestamp", stamp(k.now), "name", k.title)}
 }
 
 // PiLabels are the entries of a session of pi's that have a label now.

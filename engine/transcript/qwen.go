@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -22,9 +23,7 @@ func qwenFormat() format {
 		keeps:    func(h Home) []string { return in(qwenHome(h), "projects", "tmp", "history", "todos") },
 		kinds:    &qwenKinds,
 		parse:    parseQwen,
-		finish:   func(x *reader) { x.Title = x.given },
 		command:  func(id string) []string { return []string{"qwen", "--resume", id} },
-		sides:    func(string) ([]Side, error) { return nil, nil },
 		keep:     func(*Line, bool, bool) bool { return false },
 		edits:    editsQwen,
 		trailer:  trailerQwen,
@@ -50,7 +49,7 @@ func qwenDirs(h Home, cwd string) []string {
 // one before by uuid and parentUuid, what the client notes for itself too.
 func parseQwen(x *reader, l *Line) {
 	s := x.scan
-	var provenance, subtype, session, cwd, version, branch, title, forkedFrom string
+	var provenance, subtype, session, cwd, version, title, forkedFrom string
 	x.msg.reset()
 	s.Members(func(key []byte) {
 		switch string(key) {
@@ -72,8 +71,6 @@ func parseQwen(x *reader, l *Line) {
 			cwd = x.path()
 		case "version":
 			version = x.intern(s.ID())
-		case "gitBranch":
-			branch = x.intern(s.ID())
 		case "message":
 			x.readPartsMessage(&x.msg)
 		case "systemPayload":
@@ -97,7 +94,6 @@ func parseQwen(x *reader, l *Line) {
 	if version != "" {
 		x.Version = version
 	}
-	x.Branch = branch
 	x.dir(cwd)
 	if forkedFrom != "" {
 		x.Parent = forkedFrom
@@ -123,9 +119,7 @@ func parseQwen(x *reader, l *Line) {
 
 // editsQwen gives a line to the new session, as the client's own fork does.
 func editsQwen(k *forking, i int) []edit {
-	l := &k.x.Lines[i]
-	from := append([]byte(`{"sessionId":`), quote(k.from)...)
-	from = append(append(append(from, `,"messageUuid":`...), quote(l.ID)...), '}')
+	from := object("sessionId", k.from, "messageUuid", k.x.Lines[i].ID)
 	edits := []edit{{key: "sessionId", value: quote(k.id), add: true}, {key: "forkedFrom", value: from, add: true}}
 	if k.dir != "" { // a session is refused where another directory's name is on it
 		edits = append(edits, edit{key: "cwd", value: quote(k.dir)})
@@ -138,16 +132,8 @@ func trailerQwen(k *forking, place bool) [][]byte {
 	if place {
 		return nil
 	}
-	title := append([]byte(`{"uuid":`), quote(newUUID())...)
-	for _, member := range []struct {
-		key   string
-		value string
-	}{
-		{"parentUuid", k.sel.Leaf}, {"sessionId", k.id}, {"timestamp", stamp(k.now)}, {"type", "system"},
-		{"subtype", "custom_title"}, {"cwd", k.workingDir()}, {"version", k.x.Version},
-	} {
-		title = append(append(append(append(title, ','), quote(member.key)...), ':'), quote(member.value)...)
-	}
-	title = append(append(title, `,"systemPayload":{"customTitle":`...), quote(k.title)...)
-	return [][]byte{append(title, `,"titleSource":"manual"}}`...)}
+	event := object("uuid", newUUID(), "parentUuid", k.sel.Leaf, "sessionId", k.id, "timestamp", stamp(k.now), "type", "system",
+		"subtype", "custom_title", "cwd", k.workingDir(), "version", k.x.Version)
+	title := object("customTitle", k.title, "titleSource", "manual")
+	return [][]byte{slices.Concat(event[:len(event)-1], []byte(`,"systemPayload":`), title, []byte("}"))}
 }

@@ -12,10 +12,8 @@ import (
 
 // Running is a sign that an agent works on a session.
 type Running struct {
-	PID int // 0 if unknown
-	// Sure is false where something speaks for it but does not prove it.
-	Sure bool
-	How  string // what was seen
+	PID int    // 0 if unknown
+	How string // what was seen
 }
 
 // RunningCheck looks for a live agent behind a session. It is best effort: a
@@ -59,7 +57,7 @@ func (c *RunningCheck) Run() *Running {
 	if err == nil {
 		changed = info.ModTime()
 		if p := writer(all, c.File, info); p != nil {
-			return &Running{p.pid, true, "process " + strconv.Itoa(p.pid) + " has the transcript open for writing"}
+			return &Running{p.pid, "process " + strconv.Itoa(p.pid) + " has the transcript open for writing"}
 		}
 	}
 	f, _ := c.Agent.format()
@@ -70,19 +68,19 @@ func (c *RunningCheck) Run() *Running {
 		}
 		agent := c.isAgent(p)
 		if agent && slices.Contains(p.args, c.Session) {
-			return &Running{p.pid, true, "process " + strconv.Itoa(p.pid) + " was started with this session"}
+			return &Running{p.pid, "process " + strconv.Itoa(p.pid) + " was started with this session"}
 		}
 		if f.variable != "" && p.env(f.variable) == c.Session {
 			if above := c.agentAbove(all, p); above != 0 {
-				return &Running{above, true, fmt.Sprintf("process %d works for this session", p.pid)}
+				return &Running{above, fmt.Sprintf("process %d works for this session", p.pid)}
 			}
 		}
 		if agent && maybe == nil && c.Dir != "" && p.dir() == c.Dir && !namesOther(p.args, c.Session) && p.start().Before(changed) {
-			maybe = &Running{p.pid, false, "process " + strconv.Itoa(p.pid) + " runs in the session's directory"}
+			maybe = &Running{p.pid, "process " + strconv.Itoa(p.pid) + " runs in the session's directory"}
 		}
 	}
 	if maybe == nil && !c.Ours && !changed.IsZero() && c.Now.Sub(changed) < recent && changed.Sub(c.Now) < recent {
-		maybe = &Running{0, false, "the transcript changed a moment ago"}
+		maybe = &Running{0, "the transcript changed a moment ago"}
 	}
 	return maybe
 }

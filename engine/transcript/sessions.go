@@ -3,27 +3,25 @@ package transcript
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"encoding/hex"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
-// Session is a transcript found on disk.
+// Session is a transcript of which both ends were read.
 type Session struct {
-	Agent   Agent
-	ID      string
-	File    string
-	Size    int64
-	ModTime time.Time
+	Found
 	Dir     string // working directory that it was started in, "" if unknown
 	Parent  string // session that it was forked from, "" for none
 	Title   string
-	Version string       // of the client that wrote last
 	Last    string       // label of a late prompt, "" if none is near the file's end
 	Root    string       // id of the first event: forks have that of their origin
 	Prompts []PromptLine // near the file's beginning and its end, in order
@@ -65,7 +63,7 @@ func Sessions(agent Agent, h Home, root string) ([]Session, error) {
 			out = append(out, s)
 		}
 	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].ModTime.After(out[j].ModTime) })
+	slices.SortStableFunc(out, func(a, b Session) int { return b.ModTime.Compare(a.ModTime) })
 	return out, nil
 }
 
@@ -92,7 +90,7 @@ func Find(agent Agent, h Home, root string) ([]Found, error) {
 		}
 		out = append(out, Found{Agent: agent, ID: id, File: file, Size: info.Size(), ModTime: info.ModTime()})
 	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].ModTime.After(out[j].ModTime) })
+	slices.SortStableFunc(out, func(a, b Found) int { return b.ModTime.Compare(a.ModTime) })
 	return out, nil
 }
 
@@ -122,10 +120,7 @@ func Describe(agent Agent, file string) (Session, error) {
 	}
 	defer f.Close()
 	size := info.Size()
-	s := Session{
-		Agent: agent, File: file, Size: size, ModTime: info.ModTime(),
-		ID: SessionOf(agent, file),
-	}
+	s := Session{Found: Found{agent, SessionOf(agent, file), file, size, info.ModTime()}}
 	first, err := Read(agent, io.NewSectionReader(f, 0, min(size, headSize)))
 	if err != nil && !errors.As(err, new(*FormatError)) {
 		return Session{}, err
@@ -141,18 +136,7 @@ func Describe(agent Agent, file string) (Session, error) {
 		if x == nil {
 			continue // nothing understood in this part
 		}
-		if s.Dir == "" {
-			s.Dir = x.Dir(file)
-		}
-		if x.Parent != "" {
-			s.Parent = x.Parent
-		}
-		if x.Title != "" {
-			s.Title = x.Title
-		}
-		if x.Version != "" {
-			s.Version = x.Version
-		}
+		s.Dir, s.Parent, s.Title = cmp.Or(s.Dir, x.Dir(file)), cmp.Or(x.Parent, s.Parent), cmp.Or(x.Title, s.Title)
 		if s.Root == "" && x == first {
 			s.Root = x.root()
 		}
@@ -267,18 +251,9 @@ func Ancestors(parents map[string]string, id string) []string {
 
 // IsUUID reports whether a file name can be a session's.
 func IsUUID(s string) bool {
-	if len(s) != 36 {
+	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
 		return false
 	}
-	for i := range len(s) {
-		c := s[i]
-		if i == 8 || i == 13 || i == 18 || i == 23 {
-			if c != '-' {
-				return false
-			}
-		} else if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F') {
-			return false
-		}
-	}
-	return true
+	id, err := hex.DecodeString(strings.ReplaceAll(s, "-", ""))
+	return err == nil && len(id) == 16
 }

@@ -86,6 +86,18 @@ func splice(dst, line []byte, edits ...edit) ([]byte, error) {
 	return append(dst, line[brace:]...), nil
 }
 
+// object is a JSON object of names and strings in turn.
+func object(members ...string) []byte {
+	b := []byte{'{'}
+	for i := 0; i < len(members); i += 2 {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, quote(members[i])...), ':'), quote(members[i+1])...)
+	}
+	return append(b, '}')
+}
+
 // quote is a JSON string, without the escapes that only HTML needs.
 func quote(s string) []byte {
 	var b bytes.Buffer
