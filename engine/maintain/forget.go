@@ -346,9 +346,7 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 	record := manifest.Amend{Time: p.Env.Time().UTC()}
 	count := p.Counting("forget", "checkpoint")
 	for i, c := range log.Checkpoints {
-		if count != nil {
-			count(i, len(log.Checkpoints))
-		}
+		count(i, len(log.Checkpoints))
 		was := c
 		changed, err := a.checkpoint(ctx, &c)
 		if err != nil {
@@ -362,9 +360,7 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 			result.kept[c.ID.String()] = true
 		}
 	}
-	if count != nil {
-		count(len(log.Checkpoints), len(log.Checkpoints))
-	}
+	count(len(log.Checkpoints), len(log.Checkpoints))
 	newest, older := log.undoable(nil)
 	for i, o := range slices.Concat(newest, older) {
 		changed, err := a.operation(ctx, &o)

@@ -86,9 +86,7 @@ func (s *LogState) undoable(gone map[manifest.CheckpointID]bool) (newest, older 
 // mark marks what stays when the checkpoints in gone go, and the touches in dead.
 func (s *LogState) mark(ctx context.Context, m *reach.Reach, count func(done, total int), gone map[manifest.CheckpointID]bool, dead map[uint64]bool) error {
 	for i, c := range s.Checkpoints {
-		if count != nil {
-			count(i, len(s.Checkpoints))
-		}
+		count(i, len(s.Checkpoints))
 		if gone[c.ID] {
 			continue
 		}
@@ -96,9 +94,7 @@ func (s *LogState) mark(ctx context.Context, m *reach.Reach, count func(done, to
 			return err
 		}
 	}
-	if count != nil {
-		count(len(s.Checkpoints), len(s.Checkpoints))
-	}
+	count(len(s.Checkpoints), len(s.Checkpoints))
 	newest, older := s.undoable(gone)
 	for _, o := range newest {
 		if err := m.Record(ctx, manifest.Record{Operation: &o}); err != nil {

@@ -64,7 +64,7 @@ func StatsOf(ctx context.Context, p *project.Project) (*Stats, error) {
 	stored := map[oid.ID]int64{}
 	objects := p.Counting("stats", "object")
 	if err := p.Store.Objects(func(o cas.ObjectInfo) error {
-		if s.Objects++; objects != nil && s.Objects%1024 == 0 {
+		if s.Objects++; s.Objects%1024 == 0 {
 			objects(int(s.Objects), 0)
 		}
 		s.RawBytes += o.Size
@@ -127,9 +127,7 @@ func (u *usage) checkpoints(ctx context.Context, all []manifest.Checkpoint) ([]C
 		}
 		out[i].Checkpoint = project.Listed{Checkpoint: c, N: numbers[c.ID]}
 		out[i].Shared = max(0, total-out[i].Unique)
-		if count != nil {
-			count(i+1, len(all))
-		}
+		count(i+1, len(all))
 	}
 	return out, nil
 }
@@ -148,9 +146,7 @@ func (u *usage) firstUse(ctx context.Context, phase string, n int, at func(int) 
 		for _, id := range m.Added()[before:] {
 			use[id] = i
 		}
-		if count != nil {
-			count(i+1, n)
-		}
+		count(i+1, n)
 	}
 	return use, nil
 }
@@ -219,9 +215,7 @@ func (u *usage) largest(ctx context.Context, all []manifest.Checkpoint) ([]PathB
 	before := oid.ID{}
 	count := u.p.Counting("stats: paths", "checkpoint")
 	for i := len(all) - 1; i >= 0; i-- {
-		if count != nil {
-			count(len(all)-1-i, len(all))
-		}
+		count(len(all)-1-i, len(all))
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -248,9 +242,7 @@ func (u *usage) largest(ctx context.Context, all []manifest.Checkpoint) ([]PathB
 		}
 		before = all[i].Root
 	}
-	if count != nil {
-		count(len(all), len(all))
-	}
+	count(len(all), len(all))
 	out := make([]PathBytes, 0, len(sizes))
 	for path, size := range sizes {
 		out = append(out, PathBytes{Path: path, Bytes: size, Versions: len(versions[path])})

@@ -104,9 +104,7 @@ func Verify(ctx context.Context, p *project.Project, readData bool) (*Verified, 
 	w := &wholeness{p: p, bad: bad, good: map[oid.ID]bool{}, v: v}
 	count := p.Counting("verify", "checkpoint")
 	for i, c := range checkpoints {
-		if count != nil {
-			count(i, len(checkpoints))
-		}
+		count(i, len(checkpoints))
 		if err := w.checkpoint(ctx, c); err != nil {
 			return nil, err
 		}
@@ -114,9 +112,7 @@ func Verify(ctx context.Context, p *project.Project, readData bool) (*Verified, 
 	if err := w.pulled(ctx); err != nil {
 		return nil, err
 	}
-	if count != nil {
-		count(len(checkpoints), len(checkpoints))
-	}
+	count(len(checkpoints), len(checkpoints))
 	switch {
 	case !v.OK():
 		v.Final = isKnown(v, p.ReadTorn())

@@ -2,13 +2,12 @@ package project
 
 import "github.com/rewind-cli/rewind/cas"
 
-// Counting reports how many of some items are done; nil without a Progress.
+// Counting reports how many of some items are done, if the project has a Progress.
 func (p *Project) Counting(phase, unit string) func(done, total int) {
-	if p.Progress == nil {
-		return nil
-	}
 	return func(done, total int) {
-		p.Progress(ProgressInfo{Phase: phase, Unit: unit, Files: int64(done), TotalFiles: int64(total)})
+		if p.Progress != nil {
+			p.Progress(ProgressInfo{Phase: phase, Unit: unit, Files: int64(done), TotalFiles: int64(total)})
+		}
 	}
 }
 

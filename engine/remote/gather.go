@@ -91,9 +91,7 @@ func (g *gathered) objects(ctx context.Context, p *project.Project, phase string
 				s.bases[[16]byte(id[:])] = true
 			}
 		}
-		if count != nil {
-			count(len(g.ids)-len(g.lacks), len(g.ids))
-		}
+		count(len(g.ids)-len(g.lacks), len(g.ids))
 		if g.bundle.Size() < maxObject-maxObject/16 {
 			return ctx.Err()
 		}

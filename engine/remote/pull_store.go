@@ -168,9 +168,7 @@ func (w *pulledLog) receive(ctx context.Context, path []piece, b base) error {
 				return err
 			}
 		}
-		if count != nil {
-			count(int(s.of.last), int(end.last))
-		}
+		count(int(s.of.last), int(end.last))
 		return nil
 	})
 	if ctx.Err() != nil {

@@ -241,9 +241,7 @@ func (c *cloning) fill(ctx context.Context, o CloneOptions, a about, path []piec
 			r.writers[n.writer] = machine{h.Machine, h.Root}
 		}
 		commits = append(commits, some...)
-		if count != nil {
-			count(int(n.last), entries)
-		}
+		count(int(n.last), entries)
 		return nil
 	})
 	if err != nil {

@@ -80,7 +80,7 @@ func (g *gatherer) checkpoints() error {
 		if err := g.ctx.Err(); err != nil {
 			return err
 		}
-		if count != nil && i%256 == 0 {
+		if i%256 == 0 {
 			count(i, len(g.states))
 		}
 		// A change is taken only when all of its checkpoint were read.
@@ -99,9 +99,7 @@ func (g *gatherer) checkpoints() error {
 			return err
 		}
 	}
-	if count != nil {
-		count(len(g.states), len(g.states))
-	}
+	count(len(g.states), len(g.states))
 	return nil
 }
 

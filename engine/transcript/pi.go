@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -54,20 +53,9 @@ func piSessions(h Home) string {
 	return filepath.Join(cmp.Or(h.env("PI_CODING_AGENT_DIR"), filepath.Join(h.Dir, ".pi", "agent")), "sessions")
 }
 
-func piDirs(h Home, cwd string) (dirs []string) {
-	name := strings.TrimSuffix(piDirName(cwd), "--")
-	sessions := piSessions(h)
-	entries, err := os.ReadDir(sessions)
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		// The directory's own, or that of one below it, or of one that is called alike.
-		if rest, ok := strings.CutPrefix(e.Name(), name); ok && strings.HasPrefix(rest, "-") && e.IsDir() {
-			dirs = append(dirs, filepath.Join(sessions, e.Name()))
-		}
-	}
-	return dirs
+// piDirs are the directory's own, those of directories below it, and those of what is called alike.
+func piDirs(h Home, cwd string) []string {
+	return matching(piSessions(h), strings.TrimSuffix(piDirName(cwd), "--"), "-")
 }
 
 // piSession reads <time>_<id>.jsonl.
