@@ -11,6 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/reach"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -174,10 +175,7 @@ func (b *branchOf) dir(ctx context.Context, path string, e manifest.Entry) (*for
 	var taken []string
 	e.Files, e.Size = 0, 0
 	for _, child := range dir.Entries {
-		below := child.Name
-		if path != "" {
-			below = path + "/" + child.Name
-		}
+		below := rootfs.Join(path, child.Name)
 		comes := !b.keys[rules.ForgottenKey(b.p, below)]
 		var inside []string
 		if comes && child.Kind == manifest.Subdir {

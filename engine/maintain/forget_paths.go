@@ -322,10 +322,7 @@ func (f *forgetter) find(ctx context.Context, path string, id oid.ID, clean map[
 	}
 	any := false
 	for _, e := range dir.Entries {
-		below := e.Name
-		if path != "" {
-			below = path + "/" + e.Name
-		}
+		below := rootfs.Join(path, e.Name)
 		hit := e.Kind != manifest.Symlink && e.Kind != manifest.Subdir && e.Size > 0 && f.content[e.ID]
 		switch {
 		case e.Kind == manifest.Subdir:

@@ -7,6 +7,7 @@ import (
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -110,10 +111,7 @@ func (f *forgetter) dir(ctx context.Context, path string, e manifest.Entry) (*fo
 	torn := false
 	e.Files, e.Size = 0, 0
 	for _, child := range dir.Entries {
-		below := child.Name
-		if path != "" {
-			below = path + "/" + child.Name
-		}
+		below := rootfs.Join(path, child.Name)
 		if f.chosen.Match(below) {
 			f.paths[below] = true
 			taken = append(taken, below)

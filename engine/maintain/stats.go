@@ -191,17 +191,13 @@ func (u *usage) chunks(id oid.ID) (int64, error) {
 	if total, ok := u.totals[id]; ok {
 		return total, nil
 	}
-	data, err := u.p.ReadObject(id)
-	if err != nil {
-		return 0, err
-	}
-	list, err := cas.ParseList(data)
+	list, err := chunksOf(u.p, id)
 	if err != nil {
 		return 0, err
 	}
 	total := u.stored[id]
-	for _, c := range list.Chunks {
-		total += u.stored[c.ID]
+	for _, c := range list {
+		total += u.stored[c]
 	}
 	u.totals[id] = total
 	return total, nil

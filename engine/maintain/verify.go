@@ -13,6 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -281,10 +282,7 @@ func (w *wholeness) dir(ctx context.Context, id oid.ID, path string, report func
 	}
 	whole = true
 	for _, e := range dir.Entries {
-		below := e.Name
-		if path != "" {
-			below = path + "/" + e.Name
-		}
+		below := rootfs.Join(path, e.Name)
 		ok := true
 		switch e.Kind {
 		case manifest.Subdir:
