@@ -271,9 +271,7 @@ func (s *Store) commitRefs(from uint64) ([]commitPlace, error) {
 		first := uint64(0)
 		until, cut := s.hidden[p.name]
 		add := func(c pack.CommitRef) {
-			if first == 0 {
-				first = c.Seq
-			}
+			first = cmp.Or(first, c.Seq)
 			if c.Seq >= from && (!cut || c.Seq < until) {
 				refs = append(refs, commitPlace{p, c})
 			}

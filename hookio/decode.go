@@ -1,6 +1,7 @@
 package hookio
 
 import (
+	"cmp"
 	"io"
 	"strings"
 
@@ -36,9 +37,7 @@ func decode(r io.Reader, named Agent, action string, g given, getenv func(string
 
 	e := &d.event
 	e.Prompt = strings.ToValidUTF8(e.Prompt, "\ufffd")
-	if e.Name == "" {
-		e.Name = action
-	}
+	e.Name = cmp.Or(e.Name, action)
 	e.Agent = detect(e.TranscriptPath, named, getenv)
 	event := eventNamed(e.Agent, e.Name)
 	e.Kind, e.Tool.Class = event.kind, event.class
@@ -47,9 +46,7 @@ func decode(r io.Reader, named Agent, action string, g given, getenv func(string
 	if e.Workspace == "" && len(d.roots) > 0 {
 		e.Workspace = d.roots[0]
 	}
-	if e.Cwd == "" {
-		e.Cwd = e.Workspace
-	}
+	e.Cwd = cmp.Or(e.Cwd, e.Workspace)
 	d.finishTool()
 	if e.Kind == SubagentStop && d.agentType && e.AgentType == "" {
 		e.Kind = Ignored // an agent's own helpers, at a compaction for instance

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -16,10 +17,7 @@ type TreeError struct {
 }
 
 func (e *TreeError) Error() string {
-	path := e.Path
-	if path == "" {
-		path = "."
-	}
+	path := cmp.Or(e.Path, ".")
 	return fmt.Sprintf("directory %q (%x): %v", path, e.ID[:6], e.Err)
 }
 

@@ -128,10 +128,7 @@ func (a *readAhead) read(seq uint64) error {
 // the query, newest first.
 func (s *state) sequence(q Query, visit func(seq uint64) error) error {
 	kinds := setOf(q.All, q.Kinds)
-	before := q.Before
-	if before == 0 {
-		before = math.MaxUint64
-	}
+	before := cmp.Or(q.Before, math.MaxUint64)
 	if q.Session == "" {
 		for seq := s.index.prev(before, &kinds); seq != 0; seq = s.index.prev(seq, &kinds) {
 			if err := visit(seq); err != nil {

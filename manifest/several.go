@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -73,9 +74,7 @@ func (db *DB) TouchesOf(q TouchQuery, paths []string) (map[string][]Touch, error
 }
 
 func (s *state) touchesOf(q TouchQuery, paths []string) (map[string][]Touch, error) {
-	if q.To == 0 {
-		q.To = math.MaxUint64
-	}
+	q.To = cmp.Or(q.To, math.MaxUint64)
 	all := make(map[string][]Touch, len(paths))
 	wanted := make(map[string]bool, len(paths))
 	var folded []uint64

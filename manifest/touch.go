@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"iter"
 	"math"
 	"slices"
@@ -156,9 +157,7 @@ func (db *DB) Touches(q TouchQuery) iter.Seq2[Touch, error] {
 }
 
 func (s *state) findTouches(q TouchQuery, visit func(Touch) error) error {
-	if q.To == 0 {
-		q.To = math.MaxUint64
-	}
+	q.To = cmp.Or(q.To, math.MaxUint64)
 	if s.gen != nil && q.From <= s.gen.meta.last {
 		err := s.touchKeys([]byte{keyTouch}, q, func(seq uint64, value []byte) (err error) {
 			t := s.retouched[seq]

@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,9 +40,7 @@ func Replace(fsys FS, file string, r Replacement, write func(File) error) error 
 	if temp == "" {
 		temp = filepath.Join(filepath.Dir(file), fmt.Sprintf(".tmp-%d", rand.Uint64()))
 	}
-	if mode == 0 {
-		mode = 0o600
-	}
+	mode = cmp.Or(mode, 0o600)
 	f, err := fsys.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -120,9 +121,7 @@ func (w *DiffWriter) put(d *FileDiff, p patch.Pair) error {
 
 func (w *DiffWriter) options() patch.Options {
 	o := patch.Options{Context: w.o.Context, IgnoreSpace: w.o.IgnoreSpace, Binary: w.o.Binary}
-	if o.Context == 0 {
-		o.Context = DefaultContext
-	}
+	o.Context = cmp.Or(o.Context, DefaultContext)
 	return o
 }
 

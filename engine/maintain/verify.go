@@ -1,6 +1,7 @@
 package maintain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -345,9 +346,7 @@ func (w *wholeness) list(id oid.ID) string {
 	for _, c := range list.Chunks {
 		if reason := w.missing(c.ID); reason != "" {
 			w.lacks(c.ID, manifest.File)
-			if first == "" {
-				first = reason
-			}
+			first = cmp.Or(first, reason)
 		}
 	}
 	return first

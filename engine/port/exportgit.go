@@ -280,13 +280,7 @@ func gitMode(e manifest.Entry) string {
 // gitMessage is a checkpoint's commit message: its permanent number and its subject; the
 // prompt; and what identifies it.
 func gitMessage(c manifest.Checkpoint) string {
-	title := c.Description
-	if title == "" {
-		title = c.Prompt
-	}
-	if title == "" {
-		title = strings.TrimSpace(string(c.Kind) + " " + c.Tool)
-	}
+	title := cmp.Or(c.Description, c.Prompt, strings.TrimSpace(string(c.Kind)+" "+c.Tool))
 	title, _, _ = strings.Cut(strings.TrimSpace(title), "\n")
 	if r := []rune(title); len(r) > 72 {
 		title = string(r[:71]) + "…"

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/url"
@@ -92,9 +93,7 @@ func (s *survey) checked(l Log, read bool) CheckedLog {
 			return c
 		}
 		c.Signed, c.Damaged = c.Signed && one.signed, c.Damaged || read && !one.read
-		if c.Machine == "" {
-			c.Machine = one.machine
-		}
+		c.Machine = cmp.Or(c.Machine, one.machine)
 	}
 }
 

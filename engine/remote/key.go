@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,11 +83,7 @@ func secrets(env account.Env, id string, given GivenKey) (s keyring.Secrets, fro
 		return nil
 	}
 	if given.Text != "" {
-		where := given.File
-		if where == "" {
-			where = "the key that was given"
-		}
-		if err := add(where, given.Text, given.Ask); err != nil {
+		if err := add(cmp.Or(given.File, "the key that was given"), given.Text, given.Ask); err != nil {
 			return s, from, err
 		}
 	}

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -66,9 +67,7 @@ func parseClaude(x *reader, l *Line) {
 	if x.scan.Bad() {
 		return
 	}
-	if x.Session == "" {
-		x.Session = row.session
-	}
+	x.Session = cmp.Or(x.Session, row.session)
 	row.ofFile(x, l)
 	if !row.event {
 		l.ID = "" // metadata can have a uuid too, but is no event

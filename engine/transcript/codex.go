@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"path"
 	"strconv"
 	"strings"
@@ -115,9 +116,7 @@ func parseCodex(x *reader, l *Line) {
 	if !l.Prompt && l.Parent == "" {
 		l.Parent = x.turn.last
 	}
-	if l.Message == "" {
-		l.Message = x.turn.message
-	}
+	l.Message = cmp.Or(l.Message, x.turn.message)
 	if l.Parent == l.ID {
 		l.Parent = ""
 	}
@@ -277,9 +276,7 @@ func (x *reader) codexItem(l *Line, row *codexRow) {
 
 // codexAnswer makes a row one of those that an answer consists of.
 func (x *reader) codexAnswer(l *Line) {
-	if x.turn.message == "" {
-		x.turn.message = l.ID
-	}
+	x.turn.message = cmp.Or(x.turn.message, l.ID)
 	l.Message = x.turn.message
 }
 

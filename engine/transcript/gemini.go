@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 	"strings"
@@ -92,9 +93,7 @@ func parseGemini(x *reader, l *Line) {
 	case session != "" && project != "":
 		x.known++
 		l.Type, l.Time = geminiHeader, start
-		if x.Session == "" {
-			x.Session = session
-		}
+		x.Session = cmp.Or(x.Session, session)
 		if copiedFrom != "" {
 			x.Parent, x.forkedAt = copiedFrom, copiedAt
 		}

@@ -225,9 +225,7 @@ func (x *Index) Leaf() string {
 		if !x.used[i] {
 			return l.ID
 		}
-		if last == "" {
-			last = l.ID
-		}
+		last = cmp.Or(last, l.ID)
 	}
 	return last // a cycle has no tip
 }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -80,9 +81,7 @@ func (w *walker) alias(inv *Invocation) {
 	}
 	sub = strings.ToLower(sub)
 	text, gitDir := w.made[sub], inv.gitDir
-	if gitDir == "" {
-		gitDir = w.variables["GIT_DIR"]
-	}
+	gitDir = cmp.Or(gitDir, w.variables["GIT_DIR"])
 	for i, a := range inv.Args[:at] {
 		if value, ok := strings.CutPrefix(a.Text, "--git-dir="); ok {
 			gitDir = value

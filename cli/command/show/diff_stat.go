@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -86,10 +87,7 @@ func statWidths(rows []statRow, width int) (name, number, bar int) {
 // printStat prints lines per file with a bar, as git does.
 func printStat(o *app.Output, files []inspect.FileDiff) {
 	rows := statRows(files)
-	width := o.Width()
-	if width == 0 {
-		width = 80
-	}
+	width := cmp.Or(o.Width(), 80)
 	name, number, bar := statWidths(rows, width)
 	most, added, deleted := 0, 0, 0
 	for _, r := range rows {

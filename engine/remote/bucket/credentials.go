@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"encoding/xml"
@@ -64,7 +65,7 @@ func (w *wallet) expire() bool {
 func (w *wallet) source() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return first(w.got.Source, "the environment")
+	return cmp.Or(w.got.Source, "the environment")
 }
 
 // find asks the sources in turn. One that is configured and fails ends the search, so that no other identity is taken in its place.
@@ -120,7 +121,7 @@ func parseIssued(data []byte, source string) (aws.Credentials, error) {
 }
 
 func (i issued) credentials(source string) (aws.Credentials, error) {
-	c := aws.Credentials{AccessKeyID: i.AccessKeyID, SecretAccessKey: i.SecretAccessKey, SessionToken: first(i.SessionToken, i.Token), Source: source}
+	c := aws.Credentials{AccessKeyID: i.AccessKeyID, SecretAccessKey: i.SecretAccessKey, SessionToken: cmp.Or(i.SessionToken, i.Token), Source: source}
 	if !c.HasKeys() {
 		return c, errors.New("the answer has no keys")
 	}
@@ -187,7 +188,7 @@ func (w *wallet) instance(ctx context.Context) (aws.Credentials, error) {
 	if strings.EqualFold(w.getenv("AWS_EC2_METADATA_DISABLED"), "true") {
 		return aws.Credentials{}, nil
 	}
-	host := strings.TrimSuffix(first(w.getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT"), instanceHost), "/")
+	host := strings.TrimSuffix(cmp.Or(w.getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT"), instanceHost), "/")
 	token, err := w.ask(ctx, w.direct, http.MethodPut, host+"/latest/api/token", map[string]string{"X-aws-ec2-metadata-token-ttl-seconds": "21600"}, nil, time.Second)
 	if err != nil {
 		return aws.Credentials{}, ctx.Err()
@@ -220,8 +221,8 @@ func (w *wallet) webIdentity(ctx context.Context, file, role, session string) (a
 	if err != nil {
 		return fail(err)
 	}
-	form := url.Values{"Action": {"AssumeRoleWithWebIdentity"}, "Version": {"2011-06-15"}, "RoleArn": {role}, "RoleSessionName": {first(session, "rewind")}, "WebIdentityToken": {strings.TrimSpace(string(token))}}
-	address := first(w.getenv("AWS_ENDPOINT_URL_STS"), "https://sts."+awsHost(w.region))
+	form := url.Values{"Action": {"AssumeRoleWithWebIdentity"}, "Version": {"2011-06-15"}, "RoleArn": {role}, "RoleSessionName": {cmp.Or(session, "rewind")}, "WebIdentityToken": {strings.TrimSpace(string(token))}}
+	address := cmp.Or(w.getenv("AWS_ENDPOINT_URL_STS"), "https://sts."+awsHost(w.region))
 	body, err := w.ask(ctx, w.client, http.MethodPost, address, map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, []byte(form.Encode()), 30*time.Second)
 	if err != nil {
 		return fail(err)

@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 	"path/filepath"
@@ -25,9 +26,7 @@ func openGit(address string, o Options) (Bucket, error) {
 	if prefix != "" {
 		g.prefix += prefix + "/"
 	}
-	if g.timeout == 0 {
-		g.timeout = 30 * time.Second
-	}
+	g.timeout = cmp.Or(g.timeout, 30*time.Second)
 	return g, nil
 }
 

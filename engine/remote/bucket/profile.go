@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ const processTime = time.Minute
 
 // profileName is the profile that is meant, and whether somebody chose it.
 func (w *wallet) profileName() (name string, chosen bool) {
-	name = first(w.profile, w.getenv("AWS_PROFILE"), w.getenv("AWS_DEFAULT_PROFILE"))
+	name = cmp.Or(w.profile, w.getenv("AWS_PROFILE"), w.getenv("AWS_DEFAULT_PROFILE"))
 	if name == "" {
 		return "default", false
 	}

@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/md5"
 	"encoding/base64"
@@ -101,7 +102,7 @@ func openS3(address string, o Options) (Bucket, error) {
 	b.wallet = &wallet{getenv: o.getenv, home: o.Home, profile: query.Get("profile"), client: b.client, direct: &http.Client{Transport: direct, CheckRedirect: stay}}
 	profile, _, _ := b.wallet.readProfile() // what is wrong with it is an error when credentials are wanted
 
-	endpoint := first(query.Get("endpoint"), o.getenv("AWS_ENDPOINT_URL_S3"), o.getenv("AWS_ENDPOINT_URL"), profile["endpoint_url"])
+	endpoint := cmp.Or(query.Get("endpoint"), o.getenv("AWS_ENDPOINT_URL_S3"), o.getenv("AWS_ENDPOINT_URL"), profile["endpoint_url"])
 	if endpoint != "" {
 		if !strings.Contains(endpoint, "://") {
 			endpoint = "https://" + endpoint
@@ -111,7 +112,7 @@ func openS3(address string, o Options) (Bucket, error) {
 			return wrong("its endpoint is no address of a server", "Write it as endpoint=https://host, or set AWS_ENDPOINT_URL_S3 to https://host.")
 		}
 	}
-	b.region = first(query.Get("region"), o.getenv("AWS_REGION"), o.getenv("AWS_DEFAULT_REGION"), profile["region"], regionOf(b.endpoint), "us-east-1")
+	b.region = cmp.Or(query.Get("region"), o.getenv("AWS_REGION"), o.getenv("AWS_DEFAULT_REGION"), profile["region"], regionOf(b.endpoint), "us-east-1")
 	if !plain(b.region, "-") {
 		return wrong("its region is no name of a region", "Write it as region=us-east-1.")
 	}
@@ -126,16 +127,6 @@ func openS3(address string, o Options) (Bucket, error) {
 		return wrong(fmt.Sprintf("it has an unknown style %q", style), "Use style=path or style=host.")
 	}
 	return b, nil
-}
-
-// first returns the first text that is not empty.
-func first(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // plain reports whether a text has ASCII letters, digits and those of others alone, and at least one of them.

@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/x509"
@@ -241,7 +242,7 @@ func (b *s3) learn(a *answer, refused *statusError, l *lessons) bool {
 	}
 	var answer struct{ Region string }
 	_ = xml.Unmarshal(a.body, &answer)
-	if region := first(a.header.Get("X-Amz-Bucket-Region"), answer.Region); region != "" && region != b.region && plain(region, "-") && !l.region {
+	if region := cmp.Or(a.header.Get("X-Amz-Bucket-Region"), answer.Region); region != "" && region != b.region && plain(region, "-") && !l.region {
 		b.region = region
 		l.region = true
 		return true
@@ -291,7 +292,7 @@ func (b *s3) verdict(r request, refused *statusError, err error) error {
 		}
 		return &UnreachableError{b.host(), err}
 	}
-	what := fmt.Errorf("%s %s: %w", r.op, first(r.name, b.prefix+"*"), refused)
+	what := fmt.Errorf("%s %s: %w", r.op, cmp.Or(r.name, b.prefix+"*"), refused)
 	switch refused.status {
 	case http.StatusNotFound:
 		if refused.code == "NoSuchBucket" || r.op == "put" || r.op == "list" {
