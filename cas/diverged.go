@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -187,12 +188,7 @@ func (s *Store) Branch() (*Branch, error) {
 
 // Dropped reports whether the store had a commit, and dropped it or has it still.
 func (b *Branch) Dropped(seq uint64) bool {
-	for _, part := range b.parts {
-		if seq <= part.seq {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Values(b.parts)), func(part droppedPart) bool { return seq <= part.seq })
 }
 
 // Forgotten reports whether only packs have an object that a purge dropped from the store.

@@ -3,6 +3,7 @@ package cas
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/cas/pack"
@@ -146,10 +147,5 @@ func (p *RepackPlan) stays(b *Batch, id oid.ID, victims map[pack.Name]bool) bool
 	if at, ok := b.place(id); ok && at.block != nil {
 		return true
 	}
-	for _, at := range p.s.locations(pack.PrefixOf(id)) {
-		if !victims[at.pack.name] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.s.locations(pack.PrefixOf(id)), func(at location) bool { return !victims[at.pack.name] })
 }

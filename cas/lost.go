@@ -198,9 +198,7 @@ func (s *Store) returnLost(report func(Repaired)) error {
 // followerLost reports whether there was a log pack after the newest one here, and it was removed: a new one would take a
 // number that the mirror has already.
 func (s *Store) followerLost(newest uint64) bool {
-	s.mu.RLock()
-	mirror := s.mirrorDir
-	s.mu.RUnlock()
+	mirror := s.mirrorNow()
 	if mirror == "" {
 		return false
 	}

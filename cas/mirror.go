@@ -40,9 +40,7 @@ func (s *Store) Reset(mirror string) error {
 // Mirror puts every pack into the mirror that is not there, or stale there. It says why one
 // could not be given.
 func (s *Store) Mirror() error {
-	s.mu.RLock()
-	mirror := s.mirrorDir
-	s.mu.RUnlock()
+	mirror := s.mirrorNow()
 	if mirror == "" || s.o.ReadOnly || s.purging() {
 		return nil
 	}

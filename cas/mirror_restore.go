@@ -22,13 +22,10 @@ import (
 // may be nil. Callers take care that one process at a time does it.
 func RestoreFromMirror(fsys vfs.FS, mirrorDir, objectsDir string, owner func(string) error) (storeID [16]byte, err error) {
 	s := &Store{o: Options{Dir: objectsDir, Owner: owner, Random: randomName, Now: time.Now}, fs: fsys, mirrorDir: mirrorDir}
-	found := false
+	var of origin
 	err = s.eachInMirror(func(n pack.Name, from string, info fs.FileInfo) error {
-		if id, ok := headerStore(fsys, from); ok {
-			if found && id != storeID {
-				return &DamagedError{Pack: n.File(), Reason: "the mirror contains packs of two stores"}
-			}
-			storeID, found = id, true
+		if err := of.see(fsys, from, "the mirror contains packs of two stores"); err != nil {
+			return err
 		}
 		if s.hasName(objectsDir, n) {
 			return nil
@@ -37,12 +34,12 @@ func RestoreFromMirror(fsys vfs.FS, mirrorDir, objectsDir string, owner func(str
 		return err
 	})
 	if err != nil {
-		return storeID, err
+		return of.store, err
 	}
-	if !found {
-		return storeID, fmt.Errorf("no pack in %s has a readable header: %w", mirrorDir, fs.ErrNotExist)
+	if !of.found {
+		return of.store, fmt.Errorf("no pack in %s has a readable header: %w", mirrorDir, fs.ErrNotExist)
 	}
-	return storeID, errors.Join(s.noteDropped(nil, false), fsys.SyncDir(objectsDir))
+	return of.store, errors.Join(s.noteDropped(nil, false), fsys.SyncDir(objectsDir))
 }
 
 // CopyPacks copies the packs of a directory, another store's objects or its
@@ -52,7 +49,7 @@ func RestoreFromMirror(fsys vfs.FS, mirrorDir, objectsDir string, owner func(str
 // meanwhile, or tries again.
 func CopyPacks(ctx context.Context, fsys vfs.FS, fromDir, objectsDir string, owner func(string) error, progress func(Checking)) (storeID [16]byte, err error) {
 	s := &Store{o: Options{Dir: objectsDir, Owner: owner}, fs: fsys, mirrorDir: fromDir}
-	found := false
+	var of origin
 	now := Checking{}
 	if progress != nil {
 		if err := s.eachInMirror(func(_ pack.Name, _ string, info fs.FileInfo) error {
@@ -67,11 +64,8 @@ func CopyPacks(ctx context.Context, fsys vfs.FS, fromDir, objectsDir string, own
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if id, ok := headerStore(fsys, from); ok {
-			if found && id != storeID {
-				return &DamagedError{Pack: n.File(), Reason: "it is of another store"}
-			}
-			storeID, found = id, true
+		if err := of.see(fsys, from, "it is of another store"); err != nil {
+			return err
 		}
 		if err := s.copyFile(from, filepath.Join(objectsDir, n.File())); err != nil {
 			return err
@@ -84,12 +78,12 @@ func CopyPacks(ctx context.Context, fsys vfs.FS, fromDir, objectsDir string, own
 		return nil
 	})
 	if err != nil {
-		return storeID, err
+		return of.store, err
 	}
-	if !found {
-		return storeID, fmt.Errorf("no pack in %s has a readable header: %w", fromDir, fs.ErrNotExist)
+	if !of.found {
+		return of.store, fmt.Errorf("no pack in %s has a readable header: %w", fromDir, fs.ErrNotExist)
 	}
-	return storeID, fsys.SyncDir(objectsDir)
+	return of.store, fsys.SyncDir(objectsDir)
 }
 
 // eachInMirror visits the packs of the mirror, those of the log first, when there
@@ -158,22 +152,38 @@ func PackOrigin(fsys vfs.FS, dir string) (id [16]byte, err error) {
 	if err != nil {
 		return id, err
 	}
-	found := false
+	var of origin
 	for _, e := range entries {
 		if _, ok := pack.ParseName(e.Name()); !ok || e.Type() != 0 {
 			continue
 		}
-		switch of, ok := headerStore(fsys, filepath.Join(dir, e.Name())); {
-		case ok && found && of != id:
-			return id, &DamagedError{Pack: e.Name(), Reason: "it is of another store"}
-		case ok:
-			id, found = of, true
+		if err := of.see(fsys, filepath.Join(dir, e.Name()), "it is of another store"); err != nil {
+			return of.store, err
 		}
 	}
-	if !found {
+	if !of.found {
 		return id, &fs.PathError{Op: "read packs", Path: dir, Err: fs.ErrNotExist}
 	}
-	return id, nil
+	return of.store, nil
+}
+
+// origin is the store that some packs are of.
+type origin struct {
+	store [16]byte
+	found bool // a pack says it
+}
+
+// see looks at one of the packs; it is a *DamagedError with the reason where that is of another store than those before. One without a
+// readable header says nothing.
+func (o *origin) see(fsys vfs.FS, file, reason string) error {
+	store, ok := headerStore(fsys, file)
+	if ok && o.found && store != o.store {
+		return &DamagedError{Pack: filepath.Base(file), Reason: reason}
+	}
+	if ok {
+		o.store, o.found = store, true
+	}
+	return nil
 }
 
 // bringBack gives a pack that only the mirror has its first name again.

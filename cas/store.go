@@ -368,9 +368,7 @@ func (s *Store) syncDir() error {
 
 // syncMirror makes removals in the mirror durable.
 func (s *Store) syncMirror() error {
-	s.mu.RLock()
-	mirror := s.mirrorDir
-	s.mu.RUnlock()
+	mirror := s.mirrorNow()
 	if mirror == "" || s.o.NoSync {
 		return nil
 	}

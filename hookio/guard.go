@@ -3,6 +3,7 @@ package hookio
 import (
 	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/hookio/shell"
@@ -75,12 +76,8 @@ func (g Guarded) file(cwd, given string) string {
 
 func soundsLikeWriting(tool string) bool {
 	tool = strings.ToLower(tool)
-	for _, verb := range []string{"write", "edit", "create", "delete", "remove", "move", "rename", "replace", "insert", "patch", "update", "append", "save", "put", "copy"} {
-		if strings.Contains(tool, verb) {
-			return true
-		}
-	}
-	return false
+	verbs := []string{"write", "edit", "create", "delete", "remove", "move", "rename", "replace", "insert", "patch", "update", "append", "save", "put", "copy"}
+	return slices.ContainsFunc(verbs, func(verb string) bool { return strings.Contains(tool, verb) })
 }
 
 func refuseWrite(dir string) *Refusal {

@@ -88,7 +88,7 @@ func ForgeIndex(r *Remote, stamps []string, asSegment bool) (name string, sealed
 			return "", nil, perr
 		}
 		if k, err = r.Key(); err == nil {
-			err = h.sign(k, body)
+			err = h.sign(k, ofSegment, body)
 		}
 		if err == nil {
 			data, err = h.object(body)

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"crypto/subtle"
 	"encoding/binary"
 	"errors"
 	"io/fs"
@@ -39,28 +38,15 @@ func encodeIndex(k keyring.Key, all []packed) ([]byte, error) {
 			body = append(body, x[:]...)
 		}
 	}
-	mac, err := indexMAC(k, h, body)
-	if err != nil {
+	if err := h.sign(k, ofIndex, body); err != nil {
 		return nil, err
 	}
-	h.MAC = mac
 	return h.padded(body)
 }
 
-// indexMAC is another one than that of a segment, so that neither can be taken for the other.
-func indexMAC(k keyring.Key, h head, body []byte) (string, error) {
-	h.MAC = ""
-	data, err := h.object(body)
-	if err != nil {
-		return "", err
-	}
-	return k.MAC("rewind remote: mark of an index of packs", data)
-}
-
-// parseIndex gives nothing for what is no index that was made with the key k, and is sealed for it.
-func parseIndex(k keyring.Key, o opened) (all []packed) {
-	mac, err := indexMAC(k, o.head, o.bundle)
-	if err != nil || o.head.MAC == "" || subtle.ConstantTimeCompare([]byte(mac), []byte(o.head.MAC)) != 1 {
+// parseIndex gives nothing for what is no index that was made with the key that it is sealed for.
+func parseIndex(o opened) (all []packed) {
+	if !o.head.signed(ofIndex, o.bundle) {
 		return nil
 	}
 	rest := o.bundle
@@ -118,7 +104,7 @@ func (u *pushing) rely(ctx context.Context) error {
 			return err
 		}
 		if opened, err := in.open(o.Name, sealed); err == nil {
-			found = append(found, parseIndex(k, opened)...)
+			found = append(found, parseIndex(opened)...)
 		}
 	}
 	used, stamps := u.chosen(found)
@@ -211,7 +197,7 @@ func (g *collecting) oldIndexes(ctx context.Context) error {
 			if err != nil && g.note(err) != nil {
 				return err
 			}
-			if opened, err := g.open(name, sealed); err == nil && slices.ContainsFunc(parseIndex(opened.head.by, opened), func(p packed) bool {
+			if opened, err := g.open(name, sealed); err == nil && slices.ContainsFunc(parseIndex(opened), func(p packed) bool {
 				pack := packs + p.stamp
 				return g.isWhole(pack) && !g.gone[pack]
 			}) {

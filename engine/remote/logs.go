@@ -332,7 +332,7 @@ func (r *reader) marked(ctx context.Context, l Log) (int, error) {
 		var o opened
 		if o, err = r.open(s.String(), s.sealed); err == nil {
 			switch {
-			case !o.head.signed(o.bundle):
+			case !o.head.signed(ofSegment, o.bundle):
 				return unmarked, nil
 			case o.head.by.Recipient() == r.keys.Current().Recipient():
 				return markedNow, nil

@@ -148,7 +148,7 @@ func (w *pulledLog) receive(ctx context.Context, path []piece, b base) error {
 			return &BadObjectError{s.name, "it does not continue the segment that its name says"}
 		}
 		before = s.of.id()
-		if !named && !s.head.signed(s.bundle) {
+		if !named && !s.head.signed(ofSegment, s.bundle) {
 			return &UnsignedError{end.id}
 		}
 		if err := w.who(s.of.writer, s.head); err != nil {

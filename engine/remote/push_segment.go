@@ -71,7 +71,7 @@ func (u *pushing) segment(ctx context.Context, g *gathered) error {
 		n.parent = parentOf(before)
 	}
 	if k, err := u.Key(); err == nil { // who does not have it pushes without
-		if err := h.sign(k, g.bundle.Bytes()); err != nil {
+		if err := h.sign(k, ofSegment, g.bundle.Bytes()); err != nil {
 			return err
 		}
 	}

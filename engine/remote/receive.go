@@ -223,7 +223,7 @@ func (c *cloning) fill(ctx context.Context, o CloneOptions, a about, path []piec
 			return &BadObjectError{s.name, "it does not continue the segment that its name says"}
 		}
 		before = n.stamp.String()
-		if o.Log == "" && !h.signed(s.bundle) {
+		if o.Log == "" && !h.signed(ofSegment, s.bundle) {
 			return &UnsignedError{path[len(path)-1].id}
 		}
 		if err := r.packs(ctx, h); err != nil {

@@ -43,25 +43,32 @@ var lengthen = func(n int) int {
 	return (n + step - 1) / step * step
 }
 
-// sign gives a segment the mark of whoever has the remote's key.
-func (h *head) sign(k keyring.Key, bundle []byte) (err error) {
-	h.MAC, err = h.mac(k, bundle)
+// The purposes of a mark: they differ, so that neither a segment nor an index of packs can be taken for the other. A pack needs no mark: the
+// segment that names it has its hash.
+const (
+	ofSegment = "rewind remote: mark of a segment"
+	ofIndex   = "rewind remote: mark of an index of packs"
+)
+
+// sign gives an object the mark of whoever has the remote's key.
+func (h *head) sign(k keyring.Key, purpose string, body []byte) (err error) {
+	h.MAC, err = h.mac(k, purpose, body)
 	return err
 }
 
-// signed reports whether whoever made a segment had the key that it is sealed for. A pack needs no mark: the segment that names it has its hash.
-func (h head) signed(bundle []byte) bool {
-	want, err := h.mac(h.by, bundle)
+// signed reports whether whoever made an object had the key that it is sealed for.
+func (h head) signed(purpose string, body []byte) bool {
+	want, err := h.mac(h.by, purpose, body)
 	return err == nil && h.MAC != "" && subtle.ConstantTimeCompare([]byte(want), []byte(h.MAC)) == 1
 }
 
-func (h head) mac(k keyring.Key, bundle []byte) (string, error) {
+func (h head) mac(k keyring.Key, purpose string, body []byte) (string, error) {
 	h.MAC = ""
-	data, err := h.object(bundle)
+	data, err := h.object(body)
 	if err != nil {
 		return "", err
 	}
-	return k.MAC("rewind remote: mark of a segment", data)
+	return k.MAC(purpose, data)
 }
 
 // parseObject takes an object apart again.

@@ -216,7 +216,7 @@ func (u *sharing) send(ctx context.Context, g *gathered, of about) error {
 	bundle := g.bundle.Bytes()
 	h.Machine, _ = os.Hostname()
 	h.Root = strconv.Quote(u.p.Root())
-	if err := h.sign(u.key, bundle); err != nil {
+	if err := h.sign(u.key, ofSegment, bundle); err != nil {
 		return err
 	}
 	segment, err := u.seal(h, bundle, func(s stamp) string {

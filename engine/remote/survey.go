@@ -192,7 +192,7 @@ func (s *survey) learn(one sealedSegment) {
 			s.locked = serious
 		}
 		if err == nil {
-			found.read, found.machine, found.signed = true, o.head.Machine, o.head.signed(o.bundle)
+			found.read, found.machine, found.signed = true, o.head.Machine, o.head.signed(ofSegment, o.bundle)
 			for _, p := range o.head.Packs {
 				stamp, _ := parseStamp(p)
 				found.packs = append(found.packs, stamp.packName())

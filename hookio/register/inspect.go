@@ -255,10 +255,5 @@ func covers(matcher, want string) bool {
 		return false
 	}
 	names := strings.Split(matcher, "|")
-	for _, w := range strings.Split(want, "|") {
-		if !slices.Contains(names, w) && w != "MultiEdit" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(strings.Split(want, "|"), func(w string) bool { return !slices.Contains(names, w) && w != "MultiEdit" })
 }

@@ -51,7 +51,7 @@ func NewCompare() *app.Command {
 			f.StringVar(&d.base, "base", "", "what they have in common: a `checkpoint`")
 			f.BoolVar(&d.stat, "stat", false, "lines added and deleted per file, of each side")
 			f.BoolVarP(&d.patch, "patch", "p", false, "with the patches of each side")
-			f.IntVarP(&d.context, "unified", "U", defaultContext, "`N` unchanged lines around each change")
+			f.IntVarP(&d.context, "unified", "U", inspect.DefaultContext, "`N` unchanged lines around each change")
 			f.BoolVarP(&d.ignoreSpace, "ignore-all-space", "w", false, "lines that differ in white space alone are the same")
 			f.BoolVar(&d.noRenames, "no-renames", false, "show a rename as a deletion and an addition")
 			f.BoolVar(&d.precious, "precious", false, "also show the content of precious files")

@@ -27,14 +27,11 @@ type diffFlags struct {
 	contextGiven, toolGiven, namesAlone bool
 }
 
-// defaultContext is how many unchanged lines stand around a change, as git has it.
-const defaultContext = 3
-
 func (d *diffFlags) define(f *pflag.FlagSet) {
 	f.BoolVar(&d.stat, "stat", false, "lines added and deleted per file")
 	f.BoolVar(&d.nameOnly, "name-only", false, "only the paths")
 	f.BoolVar(&d.nameStatus, "name-status", false, "only the status letter (A, M, D, T, R, C) and the path")
-	f.IntVarP(&d.context, "unified", "U", defaultContext, "`N` unchanged lines around each change")
+	f.IntVarP(&d.context, "unified", "U", inspect.DefaultContext, "`N` unchanged lines around each change")
 	f.BoolVarP(&d.ignoreSpace, "ignore-all-space", "w", false, "lines that differ in white space alone are the same")
 	f.BoolVar(&d.noRenames, "no-renames", false, "show a rename as a deletion and an addition")
 	f.BoolVarP(&d.copies, "find-copies", "C", false, "find copies that were changed, too, of files that differ")

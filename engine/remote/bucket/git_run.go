@@ -32,12 +32,7 @@ func passed(name string) bool {
 	case "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_COUNT", "GIT_EXEC_PATH":
 		return true
 	}
-	for _, p := range [...]string{"GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "GIT_SSL_", "GIT_HTTP_", "GIT_PROXY_"} {
-		if strings.HasPrefix(name, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "GIT_SSL_", "GIT_HTTP_", "GIT_PROXY_"}, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
 // taken are variables that Options.Getenv answers for; a program has them in its environment as well.
@@ -282,12 +277,7 @@ func (g *gitPlace) verdict(err error) error {
 	}
 	text := failed.complaints
 	has := func(words ...string) bool {
-		for _, w := range words {
-			if strings.Contains(text, w) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 	}
 	switch {
 	case has("dubious ownership"):
