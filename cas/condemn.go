@@ -23,7 +23,7 @@ func (s *Store) condemn(packs []pack.Name, purge bool) error {
 	for _, n := range packs {
 		list = append(list, n.File())
 	}
-	if err := s.replaceFile(condemnedName, []byte(strings.Join(list, "\n")), '\n'); err != nil {
+	if err := s.replaceFile(condemnedName, []byte(strings.Join(list, "\n"))); err != nil {
 		return err
 	}
 	return s.execute(purge)

@@ -200,7 +200,7 @@ func (b *Branch) Forgotten(id oid.ID) (bool, error) {
 	all := b.thorough
 	b.mu.RUnlock()
 	if !all { // a data pack that came back has no index yet
-		if err := b.refresh(true); err != nil {
+		if err := b.refresh(); err != nil {
 			return false, err
 		}
 	}

@@ -73,7 +73,7 @@ func (s *Store) changeDropped(change func([]droppedPack) ([]droppedPack, error))
 	if bytes.Equal(text, before) {
 		return nil
 	}
-	return s.replaceFile(droppedName, bytes.TrimSuffix(text, []byte("\n")), '\n')
+	return s.replaceFile(droppedName, bytes.TrimSuffix(text, []byte("\n")))
 }
 
 // noteDropped adds packs of the objects directory to the list, and what the mirror's list has.

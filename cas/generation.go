@@ -64,12 +64,12 @@ func (s *Store) bumpGeneration() error {
 	if !good {
 		next = uint64(s.o.Now().UnixNano()) &^ (1 << 63) // far above any count
 	}
-	return s.replaceFile(generationName, strconv.AppendUint(nil, next, 10), '\n')
+	return s.replaceFile(generationName, strconv.AppendUint(nil, next, 10))
 }
 
-// replaceFile writes a small file of the objects directory atomically.
-func (s *Store) replaceFile(name string, data []byte, end byte) error {
-	return s.replace(filepath.Join(s.o.Dir, name), vfs.Replacement{}, vfs.Bytes(append(data, end)))
+// replaceFile writes a small file of the objects directory, and a newline behind it, atomically.
+func (s *Store) replaceFile(name string, data []byte) error {
+	return s.replace(filepath.Join(s.o.Dir, name), vfs.Replacement{}, vfs.Bytes(append(data, '\n')))
 }
 
 // replace is vfs.Replace for a file of the store.

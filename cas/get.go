@@ -15,7 +15,7 @@ func (s *Store) Has(id oid.ID) (bool, error) {
 	if known || err != nil {
 		return known, err
 	}
-	if err := s.refresh(true); err != nil {
+	if err := s.refresh(); err != nil {
 		return false, err
 	}
 	if _, ok := s.find(id); ok {
@@ -24,7 +24,7 @@ func (s *Store) Has(id oid.ID) (bool, error) {
 	if !s.checkIndexes() {
 		return false, nil
 	}
-	if err := s.refresh(true); err != nil {
+	if err := s.refresh(); err != nil {
 		return false, err
 	}
 	_, ok := s.find(id)
@@ -63,7 +63,7 @@ func (s *Store) Get(dst []byte, id oid.ID) ([]byte, error) {
 	}
 	// It may be new, or an index may be wrong: look again, at the packs themselves.
 	s.checkIndexes()
-	if rerr := s.refresh(true); rerr != nil {
+	if rerr := s.refresh(); rerr != nil {
 		return nil, rerr
 	}
 	if out, err = s.get(dst, id); err == nil {

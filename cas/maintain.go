@@ -26,7 +26,7 @@ func (s *Store) RefreshIndexes() error {
 	if s.o.ReadOnly {
 		return nil
 	}
-	if err := s.refresh(true); err != nil {
+	if err := s.refresh(); err != nil {
 		return err
 	}
 	type duePack struct {

@@ -173,5 +173,5 @@ func (s *Store) keepDropped() error {
 	if err != nil {
 		return err
 	}
-	return s.replaceFile(olderDroppedName, bytes.TrimSuffix(appendDropped(nil, list), []byte("\n")), '\n')
+	return s.replaceFile(olderDroppedName, bytes.TrimSuffix(appendDropped(nil, list), []byte("\n")))
 }

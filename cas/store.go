@@ -243,14 +243,14 @@ func (s *Store) names() ([]pack.Name, error) {
 	return names, nil
 }
 
-// refresh makes what other processes added known. Thorough also walks what no
-// index covers of data packs: only an interrupted batch leaves such.
-func (s *Store) refresh(thorough bool) error {
+// refresh makes what other processes added known, also what no index covers of data packs: only an interrupted batch leaves such.
+func (s *Store) refresh() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.refreshLocked(thorough)
+	return s.refreshLocked(true)
 }
 
+// refreshLocked walks what no index covers of data packs only where it is to be thorough.
 func (s *Store) refreshLocked(thorough bool) error {
 	if err := s.list(); err != nil {
 		return err

@@ -17,14 +17,14 @@ import (
 
 // diffFlags are those of diff.
 type diffFlags struct {
-	stat, nameOnly, nameStatus          bool
-	context                             int
-	ignoreSpace, noRenames, binary      bool
-	copies                              bool
-	reverse                             bool
-	precious, glob                      bool
-	tool                                string
-	contextGiven, toolGiven, namesAlone bool
+	stat, nameOnly, nameStatus     bool
+	context                        int
+	ignoreSpace, noRenames, binary bool
+	copies                         bool
+	reverse                        bool
+	precious, glob                 bool
+	tool                           string
+	toolGiven, namesAlone          bool
 }
 
 func (d *diffFlags) define(f *pflag.FlagSet) {
@@ -47,7 +47,7 @@ func (d *diffFlags) define(f *pflag.FlagSet) {
 
 // check refuses flags that contradict each other.
 func (d *diffFlags) check(c *app.Call) error {
-	d.contextGiven, d.toolGiven = c.Flags.Changed("unified"), c.Flags.Changed("tool")
+	d.toolGiven = c.Flags.Changed("tool")
 	d.namesAlone = d.nameOnly || d.nameStatus
 	forms := 0
 	for _, given := range []bool{d.stat, d.nameOnly, d.nameStatus, d.toolGiven} {
