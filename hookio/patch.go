@@ -22,98 +22,122 @@ const wholeFile = 1 << 10
 
 // readPatch reads an "*** Begin Patch" text, or a unified diff. Each hunk is a swap: the lines with blanks and minuses
 // in front for those with blanks and pluses.
-func readPatch(text string) (p patch) {
-	plus, minus := 0, 0
-	name := func(f string) string {
-		if f = strings.TrimRight(f, "\r"); f != "" && f != "/dev/null" && len(p.files) < maxFiles {
-			p.files = append(p.files, f)
-		}
-		return f
-	}
-	var c *fileChange
-	var old, new strings.Builder
-	added := false // the file is new: its lines are its content
-	blank := 0     // empty lines, of which the last ones are no part of the hunk
-	hunk := func() {
-		if c == nil || old.Len() == 0 && new.Len() == 0 {
-			return
-		}
-		before, after := old.String(), new.String()
-		if old.Reset(); added {
-			c.rewrite.content = &after
-		} else {
-			c.rewrite.close(swap{old: &before, new: &after})
-		}
-		new.Reset()
-	}
-	begin := func(file string, isNew bool) {
-		hunk()
-		added = isNew
-		if len(p.changes) < maxFiles {
-			p.changes = append(p.changes, fileChange{file: file})
-		}
-		c = &p.changes[len(p.changes)-1]
-	}
-	var from string // the old name in a unified diff
-	marked := strings.Contains(text, "*** Begin Patch")
+func readPatch(text string) patch {
+	r := patchReader{marked: strings.Contains(text, "*** Begin Patch")}
 	for line := range strings.SplitSeq(text, "\n") {
-		if marked {
-			if f, ok := strings.CutPrefix(line, "*** Move to: "); ok {
-				if f = name(f); c != nil {
-					c.to = f
-				}
-				continue
-			}
-			if f, ok := cutPrefixes(line, "*** Add File: ", "*** Update File: ", "*** Delete File: "); ok {
-				begin(name(f), line[4] == 'A')
-				if c.gone = line[4] == 'D'; c.gone {
-					minus += wholeFile
-				}
-				continue
-			}
-			if strings.HasPrefix(line, "*** ") {
-				continue
-			}
-		} else if f, ok := strings.CutPrefix(line, "--- "); ok {
-			hunk()
-			c, from = nil, name(diffName(f))
-			continue
-		} else if f, ok := strings.CutPrefix(line, "+++ "); ok {
-			to := name(diffName(f))
-			if to == "/dev/null" {
-				begin(from, false)
-				c.gone = true
-			} else {
-				begin(to, from == "/dev/null")
-			}
-			continue
-		}
-		if line == "" {
-			blank++
-			continue
-		}
-		if line[0] == '+' || line[0] == '-' || line[0] == ' ' {
-			old.WriteString(strings.Repeat("\n", blank))
-			new.WriteString(strings.Repeat("\n", blank))
-		}
-		blank = 0
-		switch {
-		case strings.HasPrefix(line, "@@"):
-			hunk()
-		case strings.HasPrefix(line, "+"):
-			plus += len(line) - 1
-			new.WriteString(line[1:] + "\n")
-		case strings.HasPrefix(line, "-"):
-			minus += len(line) - 1
-			old.WriteString(line[1:] + "\n")
-		case strings.HasPrefix(line, " "):
-			old.WriteString(line[1:] + "\n")
-			new.WriteString(line[1:] + "\n")
+		if !r.head(line) {
+			r.line(line)
 		}
 	}
-	hunk()
-	p.chars = max(plus, minus)
-	return p
+	r.closeHunk()
+	r.chars = max(r.plus, r.minus)
+	return r.patch
+}
+
+// patchReader is where readPatch is in a patch.
+type patchReader struct {
+	patch
+	marked      bool        // it is an "*** Begin Patch" text
+	from        string      // the old name in a unified diff
+	change      *fileChange // of the file that the lines are about
+	added       bool        // the file is new: its lines are its content
+	old, new    strings.Builder
+	blank       int // empty lines, of which the last ones are no part of the hunk
+	plus, minus int // characters
+}
+
+// name notes a file that the patch names.
+func (r *patchReader) name(file string) string {
+	if file = strings.TrimRight(file, "\r"); file != "" && file != "/dev/null" && len(r.files) < maxFiles {
+		r.files = append(r.files, file)
+	}
+	return file
+}
+
+// begin begins with the changes of a file.
+func (r *patchReader) begin(file string, added bool) {
+	r.closeHunk()
+	r.added = added
+	if len(r.changes) < maxFiles {
+		r.changes = append(r.changes, fileChange{file: file})
+	}
+	r.change = &r.changes[len(r.changes)-1]
+}
+
+// closeHunk makes a swap of the lines since the last one.
+func (r *patchReader) closeHunk() {
+	if r.change == nil || r.old.Len() == 0 && r.new.Len() == 0 {
+		return
+	}
+	before, after := r.old.String(), r.new.String()
+	if r.old.Reset(); r.added {
+		r.change.rewrite.content = &after
+	} else {
+		r.change.rewrite.close(swap{old: &before, new: &after})
+	}
+	r.new.Reset()
+}
+
+// head reads a line that is about a file as a whole; false for any other line.
+func (r *patchReader) head(line string) bool {
+	if r.marked {
+		if f, ok := strings.CutPrefix(line, "*** Move to: "); ok {
+			if f = r.name(f); r.change != nil {
+				r.change.to = f
+			}
+			return true
+		}
+		if f, ok := cutPrefixes(line, "*** Add File: ", "*** Update File: ", "*** Delete File: "); ok {
+			r.begin(r.name(f), line[4] == 'A')
+			if r.change.gone = line[4] == 'D'; r.change.gone {
+				r.minus += wholeFile
+			}
+			return true
+		}
+		return strings.HasPrefix(line, "*** ")
+	}
+	if f, ok := strings.CutPrefix(line, "--- "); ok {
+		r.closeHunk()
+		r.change, r.from = nil, r.name(diffName(f))
+		return true
+	}
+	f, ok := strings.CutPrefix(line, "+++ ")
+	if !ok {
+		return false
+	}
+	if to := r.name(diffName(f)); to == "/dev/null" {
+		r.begin(r.from, false)
+		r.change.gone = true
+	} else {
+		r.begin(to, r.from == "/dev/null")
+	}
+	return true
+}
+
+// line reads a line of a hunk.
+func (r *patchReader) line(line string) {
+	if line == "" {
+		r.blank++
+		return
+	}
+	if line[0] == '+' || line[0] == '-' || line[0] == ' ' {
+		r.old.WriteString(strings.Repeat("\n", r.blank))
+		r.new.WriteString(strings.Repeat("\n", r.blank))
+	}
+	r.blank = 0
+	switch {
+	case strings.HasPrefix(line, "@@"):
+		r.closeHunk()
+	case line[0] == '+':
+		r.plus += len(line) - 1
+		r.new.WriteString(line[1:] + "\n")
+	case line[0] == '-':
+		r.minus += len(line) - 1
+		r.old.WriteString(line[1:] + "\n")
+	case line[0] == ' ':
+		r.old.WriteString(line[1:] + "\n")
+		r.new.WriteString(line[1:] + "\n")
+	}
 }
 
 // cutPrefixes cuts the prefix that s begins with.

@@ -92,49 +92,11 @@ func (t *Timeline) Next(ctx context.Context, limit int) ([]*Row, error) {
 		return nil, nil
 	}
 	emit := func(db *manifest.DB, older *event) error {
-		r := t.pending
-		t.pending = nil
-		if r == nil {
-			return nil
+		r, err := t.shown(ctx, db, older)
+		if r != nil {
+			out = append(out, r)
 		}
-		older, err := t.withTree(db, older)
-		if err != nil {
-			return err
-		}
-		if err := t.finish(db, r, older); err != nil {
-			return err
-		}
-		if r.Kind == Safety && !t.o.Safety {
-			alone, err := t.alone(ctx, db, r, older)
-			if err == nil && !alone {
-				alone, err = t.tellsGit(r)
-			}
-			if err == nil && !alone {
-				t.leaveOut(r)
-			}
-			if err != nil || !alone {
-				return err
-			}
-		}
-		if r.Then != nil {
-			if differs, err := t.differs(ctx, r.Then); err != nil {
-				return err
-			} else if !differs {
-				r.Then = nil
-			}
-		}
-		ok, err := t.passes(ctx, r)
-		if err != nil || !ok {
-			return err
-		}
-		if r.Folded != "" && !t.o.Folded && t.o.Text == "" { // without news, and not searched for
-			t.folded++
-			t.leaveOut(r)
-			return nil
-		}
-		t.takeStored(r)
-		out = append(out, r)
-		return nil
+		return err
 	}
 	err := t.p.Query(ctx, func(db *manifest.DB) error {
 		t.numbered = 0
@@ -174,19 +136,72 @@ func (t *Timeline) Next(ctx context.Context, limit int) ([]*Row, error) {
 		t.done = true
 		return emit(db, nil)
 	})
-	if of := t.p.Of(); of != "" {
-		if i := slices.IndexFunc(out, func(r *Row) bool { return r.Seq <= t.p.Fork() }); i >= 0 {
-			out, t.done = out[:i], true
+	return t.ofPulled(out), err
+}
+
+// shown finishes the pending row, which older is behind, and gives it if it is to be shown; else nil.
+func (t *Timeline) shown(ctx context.Context, db *manifest.DB, older *event) (*Row, error) {
+	r := t.pending
+	t.pending = nil
+	if r == nil {
+		return nil, nil
+	}
+	older, err := t.withTree(db, older)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.finish(db, r, older); err != nil {
+		return nil, err
+	}
+	if r.Kind == Safety && !t.o.Safety {
+		alone, err := t.alone(ctx, db, r, older)
+		if err == nil && !alone {
+			alone, err = t.tellsGit(r)
 		}
-		for _, r := range out {
-			for _, l := range []*project.Listed{r.Checkpoint, r.Target, r.Turn} {
-				if l != nil {
-					l.Of = of
-				}
+		if err == nil && !alone {
+			t.leaveOut(r)
+		}
+		if err != nil || !alone {
+			return nil, err
+		}
+	}
+	if r.Then != nil {
+		if differs, err := t.differs(ctx, r.Then); err != nil {
+			return nil, err
+		} else if !differs {
+			r.Then = nil
+		}
+	}
+	ok, err := t.passes(ctx, r)
+	if err != nil || !ok {
+		return nil, err
+	}
+	if r.Folded != "" && !t.o.Folded && t.o.Text == "" { // without news, and not searched for
+		t.folded++
+		t.leaveOut(r)
+		return nil, nil
+	}
+	t.takeStored(r)
+	return r, nil
+}
+
+// ofPulled leaves out of a pulled log's rows what this store's own log has, and marks the others as of that log.
+func (t *Timeline) ofPulled(rows []*Row) []*Row {
+	of := t.p.Of()
+	if of == "" {
+		return rows
+	}
+	if i := slices.IndexFunc(rows, func(r *Row) bool { return r.Seq <= t.p.Fork() }); i >= 0 {
+		rows, t.done = rows[:i], true
+	}
+	for _, r := range rows {
+		for _, l := range []*project.Listed{r.Checkpoint, r.Target, r.Turn} {
+			if l != nil {
+				l.Of = of
 			}
 		}
 	}
-	return out, err
+	return rows
 }
 
 // event is a checkpoint or an operation.

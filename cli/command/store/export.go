@@ -16,8 +16,7 @@ import (
 )
 
 func NewExport() *app.Command {
-	var file, format string
-	var withPrecious, glob, all bool
+	var x exportFlags
 	return &app.Command{
 		Name:  "export",
 		Usage: "<ckpt> [-o FILE] [--format tar.gz|tar.zst|tar] [--with-precious] [-- path…] | --format git -o DIR [<ckpt>… | A..B] [--all]",
@@ -42,98 +41,110 @@ func NewExport() *app.Command {
 		Exits:   []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
 		MaxArgs: maxExported, Paths: true, Pulled: true,
 		Flags: func(f *pflag.FlagSet) {
-			f.StringVarP(&file, "output", "o", "", "write to this `file`, or git directory; - is stdout")
-			f.StringVar(&format, "format", "", "`tar.gz|tar.zst|tar|git` (default: by the file's suffix, else tar.gz)")
-			f.BoolVar(&withPrecious, "with-precious", false, "include precious files")
-			f.BoolVar(&all, "all", false, "with git: unchanged and safety checkpoints too")
-			app.GlobFlag(f, &glob)
+			f.StringVarP(&x.file, "output", "o", "", "write to this `file`, or git directory; - is stdout")
+			f.StringVar(&x.format, "format", "", "`tar.gz|tar.zst|tar|git` (default: by the file's suffix, else tar.gz)")
+			f.BoolVar(&x.withPrecious, "with-precious", false, "include precious files")
+			f.BoolVar(&x.all, "all", false, "with git: unchanged and safety checkpoints too")
+			app.GlobFlag(f, &x.glob)
 		},
 		Run: func(ctx context.Context, c *app.Call) error {
-			if format == "git" {
-				return exportGit(ctx, c, file, port.ExportGitOptions{Unchanged: all, WithPrecious: withPrecious})
+			if x.format == "git" {
+				return exportGit(ctx, c, x.file, port.ExportGitOptions{Unchanged: x.all, WithPrecious: x.withPrecious})
 			}
-			switch {
-			case all:
-				return &app.UsageError{Msg: "--all goes with --format git", Hint: "rewind export --format git -o DIR --all"}
-			case len(c.Args) == 0:
-				return &app.UsageError{Msg: "too few arguments: <ckpt> is missing", Hint: "rewind export " + c.Cmd.Usage}
-			case len(c.Args) > 1:
-				return &app.UsageError{Msg: "unexpected argument " + app.Quote(c.Args[1]), Hint: "paths go after --; several checkpoints go with --format git"}
-			}
-			if err := c.NotEmpty("output"); err != nil {
-				return err
-			}
-			if file == "-" {
-				file = ""
-			}
-			leftOut := 0
-			o := port.ExportOptions{WithPrecious: withPrecious, LeftOut: func(string) { leftOut++ }}
-			var err error
-			if o.Format, err = exportFormat(format, file); err != nil {
-				return err
-			}
-			switch {
-			case file == "" && c.JSON:
-				return &app.UsageError{Msg: "--json needs an output file, since stdout would carry the archive", Hint: "rewind export " + c.Args[0] + " -o FILE --json"}
-			case file == "" && c.Out.OutTerm:
-				return &app.UsageError{Msg: "refusing to write an archive to a terminal", Hint: "rewind export " + c.Args[0] + " -o FILE"}
-			}
-			if file != "" {
-				if file, err = app.OutputFile(c.Env, file); err != nil {
-					return err
-				}
-			}
-			p, l, err := c.Checkpoint(ctx, 0)
-			if err != nil {
-				return err
-			}
-			o.Checkpoint = l.Checkpoint
-			if o.Paths, err = c.Patterns(ctx, p, c.Paths, glob, l.Checkpoint); err != nil {
-				return err
-			}
-			torn, err := rows.TornFiles(ctx, c, p, l.Checkpoint)
-			if err != nil {
-				return err
-			}
-			var mixed []problem.Problem
-			o.Taken = func(path string) {
-				if torn[path] {
-					mixed = append(mixed, problem.Problem{Path: path, Code: problem.TargetIsTorn, Reason: restore.ReasonTorn})
-				}
-			}
-			partly := func() error {
-				if len(mixed) > 0 {
-					return &app.PartialError{Verb: "exported intact", Paths: mixed}
-				}
-				return nil
-			}
-			if file == "" {
-				if err := port.Export(ctx, p, c.Out.Buf, o); err != nil {
-					return err
-				}
-				tellLeftOut(c.Out, leftOut)
-				return partly()
-			}
-			w := &app.AsideFile{File: file}
-			if err := port.Export(ctx, p, w, o); err != nil {
-				w.Abort()
-				return err
-			}
-			if err := w.Commit(); err != nil {
-				return err
-			}
-			c.Out.EndProgress()
-			if c.JSON {
-				if err := c.Out.Document(exportView{l.ID.String(), l.ID.String(), app.ViewPath(filepath.ToSlash(file)), o.Format, w.N, leftOut}); err != nil {
-					return err
-				}
-				return partly()
-			}
-			c.Out.Summary("Exported %s to %s: %s.", rows.Named(c.Out, l), app.Escape(file), app.FormatSize(w.N))
-			tellLeftOut(c.Out, leftOut)
-			return partly()
+			return exportArchive(ctx, c, x)
 		},
 	}
+}
+
+// exportFlags are those of export.
+type exportFlags struct {
+	file, format            string
+	withPrecious, glob, all bool
+}
+
+// check refuses what an archive cannot be made of, and gives its format.
+func (x *exportFlags) check(c *app.Call) (format string, err error) {
+	switch {
+	case x.all:
+		return "", &app.UsageError{Msg: "--all goes with --format git", Hint: "rewind export --format git -o DIR --all"}
+	case len(c.Args) == 0:
+		return "", &app.UsageError{Msg: "too few arguments: <ckpt> is missing", Hint: "rewind export " + c.Cmd.Usage}
+	case len(c.Args) > 1:
+		return "", &app.UsageError{Msg: "unexpected argument " + app.Quote(c.Args[1]), Hint: "paths go after --; several checkpoints go with --format git"}
+	}
+	if err := c.NotEmpty("output"); err != nil {
+		return "", err
+	}
+	if x.file == "-" {
+		x.file = ""
+	}
+	if format, err = exportFormat(x.format, x.file); err != nil {
+		return "", err
+	}
+	switch {
+	case x.file != "":
+		x.file, err = app.OutputFile(c.Env, x.file)
+	case c.JSON:
+		err = &app.UsageError{Msg: "--json needs an output file, since stdout would carry the archive", Hint: "rewind export " + c.Args[0] + " -o FILE --json"}
+	case c.Out.OutTerm:
+		err = &app.UsageError{Msg: "refusing to write an archive to a terminal", Hint: "rewind export " + c.Args[0] + " -o FILE"}
+	}
+	return format, err
+}
+
+// exportArchive writes an archive of one checkpoint. Error: *app.PartialError for files that were being written when it was taken.
+func exportArchive(ctx context.Context, c *app.Call, x exportFlags) error {
+	format, err := x.check(c)
+	if err != nil {
+		return err
+	}
+	p, l, err := c.Checkpoint(ctx, 0)
+	if err != nil {
+		return err
+	}
+	leftOut := 0
+	o := port.ExportOptions{Checkpoint: l.Checkpoint, Format: format, WithPrecious: x.withPrecious, LeftOut: func(string) { leftOut++ }}
+	if o.Paths, err = c.Patterns(ctx, p, c.Paths, x.glob, l.Checkpoint); err != nil {
+		return err
+	}
+	torn, err := rows.TornFiles(ctx, c, p, l.Checkpoint)
+	if err != nil {
+		return err
+	}
+	var mixed []problem.Problem
+	o.Taken = func(path string) {
+		if torn[path] {
+			mixed = append(mixed, problem.Problem{Path: path, Code: problem.TargetIsTorn, Reason: restore.ReasonTorn})
+		}
+	}
+	if x.file == "" {
+		err = port.Export(ctx, p, c.Out.Buf, o)
+	} else {
+		w := &app.AsideFile{File: x.file}
+		if err := port.Export(ctx, p, w, o); err != nil {
+			w.Abort()
+			return err
+		}
+		if err := w.Commit(); err != nil {
+			return err
+		}
+		c.Out.EndProgress()
+		if c.JSON {
+			err = c.Out.Document(exportView{l.ID.String(), l.ID.String(), app.ViewPath(filepath.ToSlash(x.file)), o.Format, w.N, leftOut})
+		} else {
+			c.Out.Summary("Exported %s to %s: %s.", rows.Named(c.Out, l), app.Escape(x.file), app.FormatSize(w.N))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if !c.JSON {
+		tellLeftOut(c.Out, leftOut)
+	}
+	if len(mixed) > 0 {
+		return &app.PartialError{Verb: "exported intact", Paths: mixed}
+	}
+	return nil
 }
 
 type exportView struct {
