@@ -176,32 +176,47 @@ func operationTo(ctx context.Context, c *app.Call, p *project.Project, n int) (u
 	return ops[n-1].Seq, nil
 }
 
-func runRestore(ctx context.Context, c *app.Call, r *restoreFlags, v report.RestoreWords, do restoreFunc) error {
-	h, err := r.half()
-	if err != nil {
-		return err
+// options checks the command line as far as that goes without a project, and gives what it asks for. half says which of files and
+// conversation are meant.
+func (r *restoreFlags) options(c *app.Call, v report.RestoreWords) (o restore.Options, half conversation.Half, err error) {
+	if half, err = r.half(); err != nil {
+		return o, half, err
 	}
 	if r.copy {
 		if _, ok := conversation.PromptNumber(c.Args[0]); !ok {
-			return app.Usagef("--copy needs a checkpoint of the form prompt~N")
+			return o, half, app.Usagef("--copy needs a checkpoint of the form prompt~N")
 		}
 	}
-	if h == conversation.ConversationOnly && len(c.Paths) > 0 {
-		return app.Usagef("paths concern the files, which are not restored")
+	if half == conversation.ConversationOnly && len(c.Paths) > 0 {
+		return o, half, app.Usagef("paths concern the files, which are not restored")
 	}
-	o := restore.Options{DryRun: r.dryRun, Force: r.force, Args: typedArgs(c, r)}
+	o = restore.Options{DryRun: r.dryRun, Force: r.force, Args: typedArgs(c, r)}
 	if v.TakesSteps {
 		if o.Steps, err = steps(c); err != nil {
-			return err
+			return o, half, err
 		}
 	}
 	if c.Flags.Changed("to") && r.to < 1 {
-		return app.Usagef("--to must be 1 or more, not %d", r.to)
+		return o, half, app.Usagef("--to must be 1 or more, not %d", r.to)
 	}
 	if r.to > 0 && len(c.Args)+len(c.Paths) > 0 {
-		return app.Usagef("--to takes neither a number of steps nor paths")
+		return o, half, app.Usagef("--to takes neither a number of steps nor paths")
 	}
-	if err := r.gitFlags.apply(&o, h, c.Paths); err != nil {
+	if err := r.gitOptions(c, v, &o, half); err != nil {
+		return o, half, err
+	}
+	if o.GitOnly {
+		half = conversation.CodeOnly
+	}
+	if r.patch {
+		err = r.checkPatch(c, half)
+	}
+	return o, half, err
+}
+
+// gitOptions is options for git's own state.
+func (r *restoreFlags) gitOptions(c *app.Call, v report.RestoreWords, o *restore.Options, half conversation.Half) error {
+	if err := r.gitFlags.apply(o, half, c.Paths); err != nil {
 		return err
 	}
 	if o.Git != restore.GitStays {
@@ -221,13 +236,13 @@ func runRestore(ctx context.Context, c *app.Call, r *restoreFlags, v report.Rest
 	if v.Forward {
 		o.Git, o.GitOnly = restore.GitStays, false
 	}
-	if o.GitOnly {
-		h = conversation.CodeOnly
-	}
-	if r.patch {
-		if err := r.checkPatch(c, h); err != nil {
-			return err
-		}
+	return nil
+}
+
+func runRestore(ctx context.Context, c *app.Call, r *restoreFlags, v report.RestoreWords, do restoreFunc) error {
+	o, h, err := r.options(c, v)
+	if err != nil {
+		return err
 	}
 	p, err := c.Open(ctx)
 	if err != nil {
