@@ -23,15 +23,11 @@ func (p *RepackPlan) late(ctx context.Context, b *Batch, group []*planned) (goin
 	}
 	for _, k := range group {
 		bytes, missing := int64(0), map[int64]bool{}
-		err := p.s.eachTable(k.pack, 0, false, func(ref pack.BlockRef, t *pack.Block) error {
-			for i := range t.Entries {
-				e := &t.Entries[i]
-				if p.needs(e.ID) && !p.stays(b, e.ID, victims) {
-					missing[ref.Offset] = true
-					bytes += t.Share(ref.Size, i)
-				}
+		err := p.s.eachEntry(k.pack, 0, false, func(ref pack.BlockRef, t *pack.Block, i int) {
+			if id := t.Entries[i].ID; p.needs(id) && !p.stays(b, id, victims) {
+				missing[ref.Offset] = true
+				bytes += t.Share(ref.Size, i)
 			}
-			return nil
 		})
 		if err != nil {
 			return nil, err
@@ -75,13 +71,7 @@ func (p *RepackPlan) keepMade(b *Batch, going map[pack.Name]bool) error {
 		if going[k.name] {
 			continue
 		}
-		err := p.s.eachTable(k, 0, true, func(_ pack.BlockRef, t *pack.Block) error {
-			for i := range t.Entries {
-				note(&t.Entries[i])
-			}
-			return nil
-		})
-		if err != nil {
+		if err := p.s.eachEntry(k, 0, true, func(_ pack.BlockRef, t *pack.Block, i int) { note(&t.Entries[i]) }); err != nil {
 			return err
 		}
 	}

@@ -68,6 +68,16 @@ func (s *Store) snapshot() ([]*packFile, error) {
 	return slices.Clone(s.packs), nil
 }
 
+// eachEntry visits the entries of the blocks of eachTable, by their numbers.
+func (s *Store) eachEntry(p *packFile, from int, lenient bool, visit func(ref pack.BlockRef, b *pack.Block, i int)) error {
+	return s.eachTable(p, from, lenient, func(ref pack.BlockRef, b *pack.Block) error {
+		for i := range b.Entries {
+			visit(ref, b, i)
+		}
+		return nil
+	})
+}
+
 // eachTable visits the tables of a pack's blocks in their order, from a block on. A block that
 // cannot be read is left out with lenient, else it is a *DamagedError. A pack that is gone
 // has no blocks.

@@ -34,62 +34,76 @@ func (p *RepackPlan) needs(id oid.ID) bool { return p.live(id) || p.pinned[pack.
 // weigh finds out how much of each pack is needed. Bases of needed deltas
 // count as needed: whether they can go is known only when the packs are chosen.
 func (p *RepackPlan) weigh() error {
-	bases := map[pack.Prefix]pack.Prefix{}
-	var wanted []pack.Prefix
-	var seen oid.Set
-	var alive []bool // by the numbers of seen
-	several := map[pack.Prefix]bool{}
-	first := map[*planned]int64{}
+	w := weighing{bases: map[pack.Prefix]pack.Prefix{}, several: map[pack.Prefix]bool{}, first: map[*planned]int64{}}
 	for _, k := range p.packs {
-		err := p.s.eachTable(k.pack, 0, false, func(ref pack.BlockRef, b *pack.Block) error {
-			for i := range b.Entries {
-				e := &b.Entries[i]
-				n, added := seen.Add(e.ID)
-				if added {
-					alive = append(alive, p.live(e.ID))
-				} else {
-					several[pack.PrefixOf(e.ID)] = true
-				}
-				if e.Delta {
-					bases[pack.PrefixOf(e.ID)] = e.Base
-					k.bases = append(k.bases, e.Base)
-				}
-				if !alive[n] {
-					k.impure = true
-				} else {
-					first[k] += b.Share(ref.Size, i)
-					if e.Delta {
-						wanted = append(wanted, e.Base)
-					}
-				}
-			}
-			return nil
-		})
-		if err != nil {
+		if err := p.s.eachEntry(k.pack, 0, false, func(ref pack.BlockRef, b *pack.Block, i int) { w.see(p, k, ref, b, i) }); err != nil {
 			return err
 		}
 	}
 	for _, k := range p.packs {
 		k.impure = k.impure || slices.ContainsFunc(k.bases, func(x pack.Prefix) bool {
-			n, ok := seen.FindHalf(x)
-			return !ok || !alive[n]
+			n, ok := w.seen.FindHalf(x)
+			return !ok || !w.alive[n]
 		})
 	}
-	p.doubled = len(several) > 0
-	p.pinned = map[pack.Prefix]bool{}
-	for len(wanted) > 0 {
+	p.doubled = len(w.several) > 0
+	p.pinned = w.pinned()
+	return p.settle(w.several, w.first)
+}
+
+// weighing is what weigh knows of the packs that it has looked at.
+type weighing struct {
+	seen    oid.Set
+	alive   []bool                      // needed, by the numbers of seen
+	several map[pack.Prefix]bool        // objects that are in several places
+	bases   map[pack.Prefix]pack.Prefix // of deltas
+	wanted  []pack.Prefix               // bases of deltas that are needed
+	first   map[*planned]int64          // bytes of needed objects, wherever else these are
+}
+
+// see takes in an entry of a pack.
+func (w *weighing) see(p *RepackPlan, k *planned, ref pack.BlockRef, b *pack.Block, i int) {
+	e := &b.Entries[i]
+	n, added := w.seen.Add(e.ID)
+	if added {
+		w.alive = append(w.alive, p.live(e.ID))
+	} else {
+		w.several[pack.PrefixOf(e.ID)] = true
+	}
+	if e.Delta {
+		w.bases[pack.PrefixOf(e.ID)] = e.Base
+		k.bases = append(k.bases, e.Base)
+	}
+	if !w.alive[n] {
+		k.impure = true
+		return
+	}
+	w.first[k] += b.Share(ref.Size, i)
+	if e.Delta {
+		w.wanted = append(w.wanted, e.Base)
+	}
+}
+
+// pinned are the bases of needed deltas, and theirs.
+func (w *weighing) pinned() map[pack.Prefix]bool {
+	pinned := map[pack.Prefix]bool{}
+	for wanted := w.wanted; len(wanted) > 0; {
 		x := wanted[len(wanted)-1]
 		wanted = wanted[:len(wanted)-1]
-		if p.pinned[x] {
+		if pinned[x] {
 			continue
 		}
-		p.pinned[x] = true
-		if base, ok := bases[x]; ok {
+		pinned[x] = true
+		if base, ok := w.bases[x]; ok {
 			wanted = append(wanted, base)
 		}
 	}
-	// Of several copies the one in the pack with the largest share of needed
-	// bytes counts; the packs with the others lose by it.
+	return pinned
+}
+
+// settle decides which copy of an object counts: of several, the one in the pack with the largest share of needed
+// bytes, as first has them; the packs with the others lose by it.
+func (p *RepackPlan) settle(several map[pack.Prefix]bool, first map[*planned]int64) error {
 	order := slices.Clone(p.packs)
 	slices.SortStableFunc(order, func(a, b *planned) int {
 		if a.dense != b.dense {
@@ -102,20 +116,19 @@ func (p *RepackPlan) weigh() error {
 	})
 	p.home = map[pack.Prefix]*planned{}
 	for _, k := range order {
-		err := p.s.eachTable(k.pack, 0, false, func(ref pack.BlockRef, b *pack.Block) error {
-			for i := range b.Entries {
-				e := &b.Entries[i]
-				if x := pack.PrefixOf(e.ID); p.needs(e.ID) && p.home[x] == nil {
-					if several[x] {
-						p.home[x] = k
-					}
-					k.needed += b.Share(ref.Size, i)
-					if p.live(e.ID) {
-						k.live += b.Share(ref.Size, i)
-					}
-				}
+		err := p.s.eachEntry(k.pack, 0, false, func(ref pack.BlockRef, b *pack.Block, i int) {
+			e := &b.Entries[i]
+			x := pack.PrefixOf(e.ID)
+			if !p.needs(e.ID) || p.home[x] != nil {
+				return
 			}
-			return nil
+			if several[x] {
+				p.home[x] = k
+			}
+			k.needed += b.Share(ref.Size, i)
+			if p.live(e.ID) {
+				k.live += b.Share(ref.Size, i)
+			}
 		})
 		if err != nil {
 			return err
@@ -195,13 +208,10 @@ func (p *RepackPlan) pin(going map[pack.Name]bool) error {
 			}
 			from = old.blocks
 		}
-		err := p.s.eachTable(k, from, false, func(_ pack.BlockRef, b *pack.Block) error {
-			for i := range b.Entries {
-				if e := &b.Entries[i]; e.Delta {
-					p.pinned[e.Base] = true
-				}
+		err := p.s.eachEntry(k, from, false, func(_ pack.BlockRef, b *pack.Block, i int) {
+			if e := &b.Entries[i]; e.Delta {
+				p.pinned[e.Base] = true
 			}
-			return nil
 		})
 		if err != nil {
 			return err

@@ -344,40 +344,8 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 		return err
 	}
 	record := manifest.Amend{Time: p.Env.Time().UTC()}
-	count := p.Counting("forget", "checkpoint")
-	for i, c := range log.Checkpoints {
-		count(i, len(log.Checkpoints))
-		was := c
-		changed, err := a.checkpoint(ctx, &c)
-		if err != nil {
-			return fmt.Errorf("checkpoint %s: %w", c.ID, err)
-		}
-		if changed {
-			record.Records = append(record.Records, manifest.Sequenced{Seq: c.Seq, Record: manifest.Record{Checkpoint: &c}})
-			result.Checkpoints++
-		}
-		if was.Coverage = c.Coverage; c == was {
-			result.kept[c.ID.String()] = true
-		}
-	}
-	count(len(log.Checkpoints), len(log.Checkpoints))
-	newest, older := log.undoable(nil)
-	for i, o := range slices.Concat(newest, older) {
-		changed, err := a.operation(ctx, &o)
-		if i >= len(newest) && project.IsDamage(err) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("operation %d: %w", o.Seq, err)
-		}
-		if changed {
-			record.Records = append(record.Records, manifest.Sequenced{Seq: o.Seq, Record: manifest.Record{Operation: &o}})
-		}
-	}
-	for _, t := range log.Touches {
-		if a.touch(&t) {
-			record.Records = append(record.Records, manifest.Sequenced{Seq: t.Seq, Record: manifest.Record{Touch: &manifest.Touch{}}})
-		}
+	if record.Records, err = amended(ctx, p, log, a, result); err != nil {
+		return err
 	}
 	if err := a.finish(ctx, log, result); err != nil || result.DryRun {
 		return err
@@ -399,4 +367,44 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 		return err
 	}
 	return a.leftovers(ctx, result)
+}
+
+// amended are the records that the amender changes, as they read from now on.
+func amended(ctx context.Context, p *project.Project, log *LogState, a amender, result *Forgotten) (records []manifest.Sequenced, err error) {
+	count := p.Counting("forget", "checkpoint")
+	for i, c := range log.Checkpoints {
+		count(i, len(log.Checkpoints))
+		was := c
+		changed, err := a.checkpoint(ctx, &c)
+		if err != nil {
+			return nil, fmt.Errorf("checkpoint %s: %w", c.ID, err)
+		}
+		if changed {
+			records = append(records, manifest.Sequenced{Seq: c.Seq, Record: manifest.Record{Checkpoint: &c}})
+			result.Checkpoints++
+		}
+		if was.Coverage = c.Coverage; c == was {
+			result.kept[c.ID.String()] = true
+		}
+	}
+	count(len(log.Checkpoints), len(log.Checkpoints))
+	newest, older := log.undoable(nil)
+	for i, o := range slices.Concat(newest, older) {
+		changed, err := a.operation(ctx, &o)
+		if i >= len(newest) && project.IsDamage(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("operation %d: %w", o.Seq, err)
+		}
+		if changed {
+			records = append(records, manifest.Sequenced{Seq: o.Seq, Record: manifest.Record{Operation: &o}})
+		}
+	}
+	for _, t := range log.Touches {
+		if a.touch(&t) {
+			records = append(records, manifest.Sequenced{Seq: t.Seq, Record: manifest.Record{Touch: &manifest.Touch{}}})
+		}
+	}
+	return records, nil
 }
