@@ -166,27 +166,11 @@ func (im *importing) archive(f io.Reader) (oid.ID, error) {
 	return e.ID, err
 }
 
+// tarEntry puts an entry of an archive into the tree.
 func (im *importing) tarEntry(top *tarNode, t *tar.Reader, h *tar.Header) error {
-	path := strings.TrimSuffix(strings.TrimPrefix(h.Name, "./"), "/")
-	if path == "" || path == "." {
-		return nil
-	}
-	names := strings.Split(path, "/")
-	if strings.HasPrefix(path, "/") || len(path) > 4096 || len(names) > maxArchiveDepth || strings.IndexByte(path, 0) >= 0 {
-		return skipf("its archive has the path %q", clipText(h.Name))
-	}
-	for _, name := range names {
-		if name == "" || name == "." || name == ".." {
-			return skipf("its archive has the path %q", clipText(h.Name))
-		}
-	}
-	if path == account.StoreName || strings.HasPrefix(path, account.StoreName+"/") {
-		return nil
-	}
-	for _, name := range names {
-		if !im.takes(name) {
-			return nil
-		}
+	names, err := im.tarNames(h)
+	if err != nil || names == nil {
+		return err
 	}
 	at := top
 	for _, name := range names[:len(names)-1] {
@@ -201,11 +185,8 @@ func (im *importing) tarEntry(top *tarNode, t *tar.Reader, h *tar.Header) error 
 		at = kid
 	}
 	name := names[len(names)-1]
-	e := manifest.Entry{Name: name, Mode: uint32(h.Mode) & 0o777}
 	old := at.kids[name]
-	switch h.Typeflag {
-	case tar.TypeDir:
-		e.Kind = manifest.Subdir
+	if h.Typeflag == tar.TypeDir {
 		if old == nil {
 			old = newTarDir()
 			at.kids[name] = old
@@ -213,49 +194,80 @@ func (im *importing) tarEntry(top *tarNode, t *tar.Reader, h *tar.Header) error 
 		if old.kids == nil {
 			return skipf("its archive has %q as a directory and as something else", clipText(h.Name))
 		}
-		old.e = e
+		old.e = manifest.Entry{Name: name, Kind: manifest.Subdir, Mode: uint32(h.Mode) & 0o777}
 		return nil
-	case tar.TypeReg:
-		if h.Size > im.p.Settings().MaxFileSize {
-			im.done.LeftOut++
-			return nil
-		}
-		from := &archiveReader{r: t}
-		kind, id, n, err := im.tx.Content(0, from, h.Size, oid.ID{})
-		switch {
-		case from.err != nil:
-			return skipf("its archive is damaged: %v", from.err)
-		case err != nil:
-			return err
-		}
-		if n != h.Size {
-			return skipf("its archive is damaged: %q has %d bytes instead of %d", clipText(h.Name), n, h.Size)
-		}
-		e.Kind, e.ID, e.Size = kind, id, uint64(n)
-	case tar.TypeSymlink:
-		if h.Linkname == "" || len(h.Linkname) > 4095 || strings.IndexByte(h.Linkname, 0) >= 0 {
-			return skipf("its archive has a link without a target: %q", clipText(h.Name))
-		}
-		e.Kind, e.Target, e.Mode = manifest.Symlink, h.Linkname, 0
-	case tar.TypeLink: // tar writes the second name of a file so
-		of := top.find(h.Linkname)
-		if of == nil || of.kids != nil {
-			return skipf("its archive has a hard link to %q, which is no file of it", clipText(h.Linkname))
-		}
-		mode := e.Mode
-		e = of.e
-		if e.Name = name; e.Kind != manifest.Symlink {
-			e.Mode = mode
-		}
-	default: // a device, a FIFO: no checkpoint holds one
-		im.done.LeftOut++
-		return nil
+	}
+	e, err := im.tarFile(top, t, h, name)
+	if err != nil || e.Kind == 0 {
+		return err
 	}
 	if old != nil && old.kids != nil {
 		return skipf("its archive has %q as a directory and as something else", clipText(h.Name))
 	}
 	at.kids[name] = &tarNode{e: e}
 	return nil
+}
+
+// tarNames are the names that the path of an entry consists of; nil for one that is left out.
+func (im *importing) tarNames(h *tar.Header) ([]string, error) {
+	path := strings.TrimSuffix(strings.TrimPrefix(h.Name, "./"), "/")
+	if path == "" || path == "." {
+		return nil, nil
+	}
+	names := strings.Split(path, "/")
+	outside := func(name string) bool { return name == "" || name == "." || name == ".." }
+	if strings.HasPrefix(path, "/") || len(path) > 4096 || len(names) > maxArchiveDepth || strings.IndexByte(path, 0) >= 0 || slices.ContainsFunc(names, outside) {
+		return nil, skipf("its archive has the path %q", clipText(h.Name))
+	}
+	if path == account.StoreName || strings.HasPrefix(path, account.StoreName+"/") {
+		return nil, nil
+	}
+	for _, name := range names {
+		if !im.takes(name) {
+			return nil, nil
+		}
+	}
+	return names, nil
+}
+
+// tarFile stores what is no directory; the zero Entry for what is left out.
+func (im *importing) tarFile(top *tarNode, t *tar.Reader, h *tar.Header, name string) (e manifest.Entry, err error) {
+	mode := uint32(h.Mode) & 0o777
+	switch h.Typeflag {
+	case tar.TypeReg:
+		if h.Size > im.p.Settings().MaxFileSize {
+			im.done.LeftOut++
+			return e, nil
+		}
+		from := &archiveReader{r: t}
+		kind, id, n, err := im.tx.Content(0, from, h.Size, oid.ID{})
+		switch {
+		case from.err != nil:
+			return e, skipf("its archive is damaged: %v", from.err)
+		case err != nil:
+			return e, err
+		case n != h.Size:
+			return e, skipf("its archive is damaged: %q has %d bytes instead of %d", clipText(h.Name), n, h.Size)
+		}
+		return manifest.Entry{Name: name, Mode: mode, Kind: kind, ID: id, Size: uint64(n)}, nil
+	case tar.TypeSymlink:
+		if h.Linkname == "" || len(h.Linkname) > 4095 || strings.IndexByte(h.Linkname, 0) >= 0 {
+			return e, skipf("its archive has a link without a target: %q", clipText(h.Name))
+		}
+		return manifest.Entry{Name: name, Kind: manifest.Symlink, Target: h.Linkname}, nil
+	case tar.TypeLink: // tar writes the second name of a file so
+		of := top.find(h.Linkname)
+		if of == nil || of.kids != nil {
+			return e, skipf("its archive has a hard link to %q, which is no file of it", clipText(h.Linkname))
+		}
+		e = of.e
+		if e.Name = name; e.Kind != manifest.Symlink {
+			e.Mode = mode
+		}
+		return e, nil
+	}
+	im.done.LeftOut++ // a device, a FIFO: no checkpoint holds one
+	return e, nil
 }
 
 // archiveReader tells errors of the archive from those of the store.

@@ -81,25 +81,7 @@ func openS3(address string, o Options) (Bucket, error) {
 		return wrong("its prefix is too long", "Use at most 400 characters.")
 	}
 
-	transport := o.Transport
-	direct := o.Transport
-	if transport == nil {
-		own := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 32, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second, DisableCompression: true}
-		if o.Limit > 0 {
-			limit := limiter(o.Limit)
-			own.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-				conn, err := new(net.Dialer).DialContext(ctx, network, address)
-				if err != nil {
-					return nil, err
-				}
-				return limitedConn{conn, limit}, nil
-			}
-		}
-		transport, direct = own, &http.Transport{TLSHandshakeTimeout: 10 * time.Second}
-	}
-	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // a signature is for one host
-	b.client = &http.Client{Transport: transport, CheckRedirect: stay}
-	b.wallet = &wallet{getenv: o.getenv, home: o.Home, profile: query.Get("profile"), client: b.client, direct: &http.Client{Transport: direct, CheckRedirect: stay}}
+	b.connect(o, query.Get("profile"))
 	profile, _, _ := b.wallet.readProfile() // what is wrong with it is an error when credentials are wanted
 
 	endpoint := cmp.Or(query.Get("endpoint"), o.getenv("AWS_ENDPOINT_URL_S3"), o.getenv("AWS_ENDPOINT_URL"), profile["endpoint_url"])
@@ -127,6 +109,29 @@ func openS3(address string, o Options) (Bucket, error) {
 		return wrong(fmt.Sprintf("it has an unknown style %q", style), "Use style=path or style=host.")
 	}
 	return b, nil
+}
+
+// connect makes the clients for the bucket, and for the credentials.
+func (b *s3) connect(o Options, profile string) {
+	transport := o.Transport
+	direct := o.Transport
+	if transport == nil {
+		own := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 32, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second, DisableCompression: true}
+		if o.Limit > 0 {
+			limit := limiter(o.Limit)
+			own.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+				conn, err := new(net.Dialer).DialContext(ctx, network, address)
+				if err != nil {
+					return nil, err
+				}
+				return limitedConn{conn, limit}, nil
+			}
+		}
+		transport, direct = own, &http.Transport{TLSHandshakeTimeout: 10 * time.Second}
+	}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // a signature is for one host
+	b.client = &http.Client{Transport: transport, CheckRedirect: stay}
+	b.wallet = &wallet{getenv: o.getenv, home: o.Home, profile: profile, client: b.client, direct: &http.Client{Transport: direct, CheckRedirect: stay}}
 }
 
 // plain reports whether a text has ASCII letters, digits and those of others alone, and at least one of them.
