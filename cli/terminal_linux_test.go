@@ -397,7 +397,7 @@ func TestTerminalPickByNumber(t *testing.T) {
 	x.send("9\n")
 	x.expect("9 is no number of the list")
 	x.send("2\n")
-	x.expect("a.txt")
+	x.expect("replace a.txt")
 	x.expect("[y/N] ")
 	x.send("n\n")
 	x.expect("Number, or q: ")

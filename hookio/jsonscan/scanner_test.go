@@ -204,3 +204,13 @@ func TestScannerReadError(t *testing.T) {
 		t.Errorf("error %v", s.err)
 	}
 }
+
+// A number of 64 bits is read whole.
+func TestLongNumber(t *testing.T) {
+	for _, number := range []string{"9223372036854775807", "-9223372036854775808", "100000000"} {
+		s := Line([]byte(number))
+		if got := string(s.Literal()); got != number || !s.Finish() {
+			t.Errorf("%s is read as %s", number, got)
+		}
+	}
+}

@@ -1,5 +1,8 @@
 package jsonscan
 
+// mostLiteral bounds what is kept of a scalar, in bytes: a 64-bit integer has up to 20 digits.
+const mostLiteral = 24
+
 // Literal consumes a scalar and returns its first bytes.
 func (s *Scanner) Literal() []byte {
 	s.text = s.text[:0]
@@ -7,7 +10,7 @@ func (s *Scanner) Literal() []byte {
 		for s.pos < s.end {
 			switch c := s.buf[s.pos]; {
 			case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c == '-', c == '+', c == '.', c == 'E', s.whole && c >= 'A' && c <= 'Z':
-				if len(s.text) < 8 {
+				if len(s.text) < mostLiteral {
 					s.text = append(s.text, c)
 				}
 				s.pos++
