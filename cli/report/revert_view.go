@@ -13,26 +13,18 @@ import (
 // RevertedView answers revert: RestoredView and more.
 type RevertedView struct {
 	RestoredView
-	Reverted  []turnView         `json:"reverted"`
-	Merged    []mergedView       `json:"merged"`
-	Kept      []app.KeptView     `json:"kept"`
-	Conflicts []app.ConflictView `json:"conflicts"`
-	Shared    []sharedView       `json:"shared"`
-	Shell     []shellView        `json:"shell"`
-	Near      []nearView         `json:"next_to"`
-	Moved     []movedView        `json:"moved"` // renames that go back, with later edits
+	Reverted  []work.RevertedTurn `json:"reverted"`
+	Merged    []mergedView        `json:"merged"`
+	Kept      []app.KeptView      `json:"kept"`
+	Conflicts []app.ConflictView  `json:"conflicts"`
+	Shared    []sharedView        `json:"shared"`
+	Shell     []shellView         `json:"shell"`
+	Near      []nearView          `json:"next_to"`
+	Moved     []movedView         `json:"moved"` // renames that go back, with later edits
 	// NotCovered are ignored files that the work wrote: they are in no state, and stay.
 	NotCovered []app.PathView `json:"not_covered"`
 	Forgotten  []app.PathView `json:"forgotten"` // files whose history was forgotten: they stay
 	Elsewhere  []app.PathView `json:"elsewhere"` // absolute: what the work wrote outside the project, and stays
-}
-
-type turnView struct {
-	Agent     string `json:"agent"`
-	SessionID string `json:"session_id"`
-	PromptID  string `json:"prompt_id"`
-	Prompt    string `json:"prompt"`
-	Paths     int    `json:"paths"`
 }
 
 type mergedView struct {
@@ -69,7 +61,7 @@ type nearView struct {
 func viewReverted(r *revert.Reverted) RevertedView {
 	return RevertedView{
 		RestoredView: viewRestored(r.Restored),
-		Reverted:     app.Map(r.Turns, func(t work.RevertedTurn) turnView { return turnView{t.Agent, t.Session, t.PromptID, t.Prompt, t.Paths} }),
+		Reverted:     append([]work.RevertedTurn{}, r.Turns...),
 		Merged:       app.Map(r.Merged, func(m revert.MergedPath) mergedView { return mergedView{app.ViewPath(m.Path), m.Removed, m.Restored} }),
 		Kept:         app.Map(r.Kept, func(k revert.KeptPart) app.KeptView { return viewKept(k.Path, k.From, k.To, k.Reason, k.By) }),
 		Conflicts:    app.Map(r.Conflicts, viewConflict),

@@ -182,11 +182,7 @@ func (f *conversations) moved(o *manifest.Operation) (bool, error) {
 		if m.Before == nil {
 			f.files[m.File], f.forks[m.File] = true, true
 		}
-		more, err := f.redact(m)
-		if err != nil {
-			return false, err
-		}
-		changed = changed || more
+		changed = f.redact(m) || changed
 		if m.Backup == "" || m.Before == nil {
 			continue
 		}
@@ -221,24 +217,24 @@ func (f *conversations) moved(o *manifest.Operation) (bool, error) {
 
 // redact notes which bytes of a file that a move wrote are forgotten, and reports whether any of them were not noted before.
 // The file itself stays, since it is the agent's. If it is captured later, the stored copy has the marks instead.
-func (f *conversations) redact(m *project.MovedFile) (bool, error) {
+func (f *conversations) redact(m *project.MovedFile) bool {
 	if m.After == nil || f.dry {
-		return false, nil
+		return false
 	}
 	data, err := vfs.ReadRegular(m.File, 0)
 	if err != nil || int64(len(data)) < m.After.Size {
-		return false, nil // it is not what the move wrote any more
+		return false // it is not what the move wrote any more
 	}
 	data = data[:m.After.Size]
 	if hash := blake3.Sum256(data); hex.EncodeToString(hash[:]) != m.After.Sum {
-		return false, nil
+		return false
 	}
 	for _, run := range m.Forgotten {
 		copy(data[run.At:], run.Text)
 	}
 	marked := bytes.Clone(data)
 	if f.outside.lines(marked) == 0 {
-		return false, nil
+		return false
 	}
 	for from := 0; from < len(data); from++ {
 		to := from
@@ -250,7 +246,7 @@ func (f *conversations) redact(m *project.MovedFile) (bool, error) {
 			from = to
 		}
 	}
-	return true, nil
+	return true
 }
 
 // file marks a small file of ours in place: a crash leaves the old or the new one.

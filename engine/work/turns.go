@@ -206,9 +206,12 @@ func (c *Chosen) TurnOf(w *attribution.Work) RevertedTurn {
 
 // RevertedTurn is a prompt, and what was done for it.
 type RevertedTurn struct {
-	Agent, Session, PromptID, Prompt string
-	Seq                              uint64 // of its first checkpoint, which tells turns with the same words apart; 0: not known
-	Paths                            int
+	Agent    string `json:"agent"`
+	Session  string `json:"session_id"`
+	PromptID string `json:"prompt_id"`
+	Prompt   string `json:"prompt"`
+	Paths    int    `json:"paths"`
+	Seq      uint64 `json:"-"` // of its first checkpoint, which tells turns with the same words apart; 0: not known
 }
 
 // OfTurn is has of all that the session did in the same turns.

@@ -98,15 +98,13 @@ func (s *Scanner) Drain() {
 }
 
 // Elements calls element for each element of an array, which must consume it. Something else than an
-// array is skipped, and ok is false.
-func (s *Scanner) Elements(element func()) (ok bool) {
-	if !s.Array() {
-		return false
+// array is skipped.
+func (s *Scanner) Elements(element func()) {
+	if s.Array() {
+		for s.Elem() {
+			element()
+		}
 	}
-	for s.Elem() {
-		element()
-	}
-	return true
 }
 
 // Line goes to the next line and reports its offset. ok is false at the end of

@@ -21,11 +21,7 @@ import (
 )
 
 func NewBlame() *app.Command {
-	var (
-		at, lines          string
-		noFollow, precious bool
-		glob               bool
-	)
+	var o blameFlags
 	return &app.Command{
 		Name:  "blame",
 		Usage: "FILE [--at CKPT] [-L FROM,TO] [--no-follow] [--precious]",
@@ -49,76 +45,84 @@ func NewBlame() *app.Command {
 		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged},
 		MaxArgs: 1, Paths: true, OnePath: true,
 		Flags: func(f *pflag.FlagSet) {
-			f.StringVar(&at, "at", "", "as a `checkpoint` has it")
-			f.StringVarP(&lines, "lines", "L", "", "only lines `FROM,TO`; FROM,+N; FROM,; ,TO")
-			f.BoolVar(&noFollow, "no-follow", false, "end at a rename")
-			f.BoolVar(&precious, "precious", false, "also show the content of precious files")
-			app.GlobFlag(f, &glob)
+			f.StringVar(&o.at, "at", "", "as a `checkpoint` has it")
+			f.StringVarP(&o.lines, "lines", "L", "", "only lines `FROM,TO`; FROM,+N; FROM,; ,TO")
+			f.BoolVar(&o.noFollow, "no-follow", false, "end at a rename")
+			f.BoolVar(&o.precious, "precious", false, "also show the content of precious files")
+			app.GlobFlag(f, &o.glob)
 		},
-		Run: func(ctx context.Context, c *app.Call) error {
-			var span lineSpan
-			if c.Flags.Changed("lines") {
-				var err error
-				if span, err = parseLines(lines); err != nil {
-					return err
-				}
-			}
-			if err := c.NotEmpty("at"); err != nil {
-				return err
-			}
-			arg, err := onePath(c, 0, true)
-			if err != nil {
-				return err
-			}
-			p, err := c.Open(ctx)
-			if err != nil {
-				return err
-			}
-			o := inspect.BlameOptions{NoFollow: noFollow, WithPrecious: precious}
-			if at != "" && at != NowWord {
-				l, err := c.Resolve(ctx, p, at)
-				if err != nil {
-					return err
-				}
-				o.At = &l.Checkpoint
-			}
-			if o.Path, err = pathEver(ctx, c, p, arg, glob); err != nil {
-				return rows.NoHistory(err)
-			}
-			release, err := p.Use(ctx)
-			if err != nil {
-				return err
-			}
-			defer release()
-			b, err := inspect.Blame(ctx, p, o)
-			if err != nil {
-				return notBlamed(c, err, at != "")
-			}
-			v := blamePrinter{ctx: ctx, c: c, b: b, m: timeline.NewMakers(p, nil)}
-			if v.from, v.to, err = span.of(len(b.Lines)); err != nil {
-				return err
-			}
-			oldest := uint64(timeline.ThenNow)
-			v.runs(func(r inspect.BlameRun) {
-				if r.Seen != nil {
-					oldest = min(oldest, r.Seen.Seq)
-				}
-			})
-			v.m.Reach(oldest)
-			c.Out.EndProgress()
-			if c.JSON {
-				return v.json()
-			}
-			err = c.Out.Paged(ctx, c.Env, func() error {
-				defer release() // before the person reads
-				return v.print()
-			})
-			if call := v.onlyCall(); err == nil && call != "" {
-				c.Out.Hint("rewind revert --tool %s takes that call back, and keeps the rest", app.ShellQuote(call))
-			}
-			return err
-		},
+		Run: func(ctx context.Context, c *app.Call) error { return runBlame(ctx, c, o) },
 	}
+}
+
+// blameFlags are those of blame.
+type blameFlags struct {
+	at, lines                string
+	noFollow, precious, glob bool
+}
+
+func runBlame(ctx context.Context, c *app.Call, f blameFlags) error {
+	var span lineSpan
+	if c.Flags.Changed("lines") {
+		var err error
+		if span, err = parseLines(f.lines); err != nil {
+			return err
+		}
+	}
+	if err := c.NotEmpty("at"); err != nil {
+		return err
+	}
+	arg, err := onePath(c, 0, true)
+	if err != nil {
+		return err
+	}
+	p, err := c.Open(ctx)
+	if err != nil {
+		return err
+	}
+	o := inspect.BlameOptions{NoFollow: f.noFollow, WithPrecious: f.precious}
+	if f.at != "" && f.at != NowWord {
+		l, err := c.Resolve(ctx, p, f.at)
+		if err != nil {
+			return err
+		}
+		o.At = &l.Checkpoint
+	}
+	if o.Path, err = pathEver(ctx, c, p, arg, f.glob); err != nil {
+		return rows.NoHistory(err)
+	}
+	release, err := p.Use(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	b, err := inspect.Blame(ctx, p, o)
+	if err != nil {
+		return notBlamed(c, err, f.at != "")
+	}
+	v := blamePrinter{ctx: ctx, c: c, b: b, m: timeline.NewMakers(p, nil)}
+	if v.from, v.to, err = span.of(len(b.Lines)); err != nil {
+		return err
+	}
+	oldest := uint64(timeline.ThenNow)
+	v.runs(func(r inspect.BlameRun) {
+		if r.Seen != nil {
+			oldest = min(oldest, r.Seen.Seq)
+		}
+	})
+	v.m.Reach(oldest)
+	c.Out.EndProgress()
+	if c.JSON {
+		return v.json()
+	}
+	err = c.Out.Paged(ctx, c.Env, func() error {
+		defer release() // before the person reads
+		return v.print()
+	})
+	if call := v.onlyCall(); err == nil && call != "" {
+		c.Out.Hint("rewind revert --tool %s takes that call back, and keeps the rest", app.ShellQuote(call))
+	}
+	return err
 }
 
 // notBlamed says why there are no lines, and what there is instead.
@@ -188,18 +192,14 @@ func parseLines(text string) (lineSpan, error) {
 	}
 	switch {
 	case !two || to == "":
-	case to[0] == '+':
+	case to[0] == '+', to[0] == '-':
 		n, ok := number(to[1:])
 		if !ok {
 			return s, bad
 		}
-		s.to = s.from + n - 1
-	case to[0] == '-':
-		n, ok := number(to[1:])
-		if !ok {
-			return s, bad
+		if s.to = s.from + n - 1; to[0] == '-' {
+			s.from, s.to = max(s.from-n+1, 1), s.from
 		}
-		s.from, s.to = max(s.from-n+1, 1), s.from
 	default:
 		if s.to, ok = number(to); !ok {
 			return s, bad

@@ -26,15 +26,15 @@ type comparePrinter struct {
 	found  *inspect.Comparison
 }
 
-// groups of a comparison, in the order in which they are shown.
-func (v *comparePrinter) groups() []struct {
+// group is one of the lists of a comparison, with its word.
+type group struct {
 	word  string
 	paths []inspect.Compared
-} {
-	return []struct {
-		word  string
-		paths []inspect.Compared
-	}{{"only A", v.found.OnlyA}, {"only B", v.found.OnlyB}, {"same", v.found.Same}, {"differs", v.found.Different}}
+}
+
+// groups of a comparison, in the order in which they are shown.
+func (v *comparePrinter) groups() []group {
+	return []group{{"only A", v.found.OnlyA}, {"only B", v.found.OnlyB}, {"same", v.found.Same}, {"differs", v.found.Different}}
 }
 
 func (v *comparePrinter) print() {
