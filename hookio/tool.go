@@ -78,7 +78,8 @@ func (in *toolInput) member(s *jsonscan.Scanner, name string) {
 		in.whole = true
 		in.new += in.text(s, &in.rewrite.content)
 	case "new_source":
-		in.new += in.size(s)
+		t, _ := s.Text(0)
+		in.new += t.Chars
 		in.rewrite.partly = true
 	case "run_in_background", "is_background", "isBackground":
 		in.lasting = in.lasting || s.IsTrue()
@@ -146,11 +147,6 @@ func (in *toolInput) text(s *jsonscan.Scanner, to **string) int {
 	} else {
 		*to = &t.Kept
 	}
-	return t.Chars
-}
-
-func (in *toolInput) size(s *jsonscan.Scanner) int {
-	t, _ := s.Text(0)
 	return t.Chars
 }
 

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -48,9 +49,12 @@ const recent = 10 * time.Second
 //
 // 2 to 5 need /proc and see what this user may see. nil: nothing was found.
 func (c *RunningCheck) Run() *Running {
-	all := listProcesses(c.procRoot())
-	if r := c.listed(all); r != nil {
-		return r
+	f, _ := c.Agent.format()
+	all := listProcesses(cmp.Or(c.Proc, "/proc"))
+	if f.live != nil {
+		if r := f.live(c, all); r != nil {
+			return r
+		}
 	}
 	info, err := os.Stat(c.File)
 	changed := time.Time{}
@@ -60,7 +64,6 @@ func (c *RunningCheck) Run() *Running {
 			return &Running{p.pid, "process " + strconv.Itoa(p.pid) + " has the transcript open for writing"}
 		}
 	}
-	f, _ := c.Agent.format()
 	var maybe *Running
 	for _, p := range all {
 		if p.pid == os.Getpid() {
@@ -83,21 +86,6 @@ func (c *RunningCheck) Run() *Running {
 		maybe = &Running{0, "the transcript changed a moment ago"}
 	}
 	return maybe
-}
-
-func (c *RunningCheck) procRoot() string {
-	if c.Proc == "" {
-		return "/proc"
-	}
-	return c.Proc
-}
-
-// listed asks the list that the agent keeps itself.
-func (c *RunningCheck) listed(all map[int]*process) *Running {
-	if f, _ := c.Agent.format(); f.live != nil {
-		return f.live(c, all)
-	}
-	return nil
 }
 
 // isAgent reports whether the process is the client, natively or as a script of

@@ -91,7 +91,7 @@ func logTable(o *app.Output, p *project.Project, ops []oplog.Logged) {
 			safety = op.Safety.String()[:app.ShortID]
 		}
 		t.Rows = append(t.Rows, []string{strconv.Itoa(op.N), app.FormatAge(o.Now().Sub(op.Time)), app.Escape(strings.TrimSpace(e.Kind + " " + op.Args)),
-			rows.ChangeCounts(op.Created, op.Replaced, op.Deleted), logTarget(op), safety, logNote(op, numbers, deref(e.TranscriptBackup), o.Verbose)})
+			rows.ChangeCounts(op.Created, op.Replaced, op.Deleted), logTarget(op), safety, logNote(op, numbers, e.TranscriptBackup, o.Verbose)})
 	}
 	o.Table(t)
 }
@@ -110,7 +110,7 @@ func logTarget(op oplog.Logged) string {
 }
 
 // logNote says what an operation took back, or what took it back, and that the transcript from before it was kept; long: where.
-func logNote(op oplog.Logged, numbers map[uint64]int, backup string, long bool) string {
+func logNote(op oplog.Logged, numbers map[uint64]int, backup *string, long bool) string {
 	var notes []string
 	if n, ok := numbers[op.TakenBackBy]; ok {
 		notes = append(notes, "taken back by "+strconv.Itoa(n))
@@ -127,17 +127,10 @@ func logNote(op oplog.Logged, numbers map[uint64]int, backup string, long bool) 
 			notes = append(notes, "takes back "+strconv.Itoa(a)+" to "+strconv.Itoa(b))
 		}
 	}
-	if backup != "" && long {
-		notes = append(notes, "transcript kept as "+app.Escape(backup))
-	} else if backup != "" {
+	if backup != nil && long {
+		notes = append(notes, "transcript kept as "+app.Escape(*backup))
+	} else if backup != nil {
 		notes = append(notes, "transcript kept")
 	}
 	return strings.Join(notes, ", ")
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
