@@ -60,10 +60,13 @@ func begin(p *project.Project, batch *cas.Batch) *Tx {
 	return t
 }
 
-// Beside is the transaction for one more goroutine, which has a worker of its own. Its user flushes it before the transaction is committed.
+// Beside is the transaction for what goes on beside its workers, which has as many of its own and one more. Its user flushes it before the
+// transaction is committed.
 func (t *Tx) Beside() *Tx {
-	own := txWorker{files: t.batch.Writer(), dirs: t.batch.Writer()}
-	return &Tx{P: t.P, batch: t.batch, workers: []txWorker{own}, looking: t.looking}
+	own := begin(t.P, t.batch)
+	own.looking = t.looking
+	own.workers = append(own.workers, txWorker{files: t.batch.Writer(), dirs: t.batch.Writer()})
+	return own
 }
 
 // KeepDirs keeps the manifests at hand that are loaded or put from now on: a restore compares

@@ -83,12 +83,12 @@ func (c *captured) scanFiles(ctx context.Context, last signature, changed, skip 
 		default:
 			paths = append(paths, refs.logs(last, c.repo.CommonDir)...)
 			o.Hints = &scan.Hints{Paths: paths}
-			if added, err := c.addLogs(p, slices.Clone(paths), placed{Tx: c.o.Tx, dir: c.below(name)}); err == nil {
+			if added, err := c.addLogs(p, slices.Clone(paths), c.sink(name)); err == nil {
 				p, paths = added, nil
 			}
 		}
 		if all || len(paths) > 0 {
-			sink := placed{Tx: c.o.Tx, dir: c.below(name)}
+			sink := c.sink(name)
 			if name == refsDir {
 				sink.noted, o.Gone = refs, refs.gone
 			}
@@ -106,7 +106,7 @@ func (c *captured) scanFiles(ctx context.Context, last signature, changed, skip 
 	if !last.Files.IsZero() {
 		rest.Within = last.within(changed, indexes)
 	}
-	r, err := c.scan(ctx, "", last.Files, skip, placed{Tx: c.o.Tx, dir: c.below("")}, rest)
+	r, err := c.scan(ctx, "", last.Files, skip, c.sink(""), rest)
 	if err != nil {
 		return err
 	}
@@ -122,6 +122,11 @@ func (c *captured) below(name string) string {
 		dir = rel
 	}
 	return filepath.ToSlash(dir)
+}
+
+// sink is where a scan of a part, or of all else, puts what it finds.
+func (c *captured) sink(name string) placed {
+	return placed{Tx: c.o.Tx, dir: c.below(name), first: new(sync.Mutex)}
 }
 
 // scan scans a part, or all else with the name "". What o names holds for the tree was alone: else everything is compared.
@@ -141,7 +146,7 @@ func (c *captured) scan(ctx context.Context, name string, was oid.ID, skip []str
 		o.Within, o.Hints = nil, nil
 	}
 	o.Root, o.Rules, o.Sink, o.Start = filepath.Join(c.repo.CommonDir, name), rules, sink, c.o.Start
-	o.Workers, o.MaxFileSize, o.Unsynced = c.o.Tx.Workers(), maxFile, c.p.Unsynced(o.Cache, c.o.Start)
+	o.Workers, o.MaxFileSize, o.Unsynced = c.o.Tx.Workers()-1, maxFile, c.p.Unsynced(o.Cache, c.o.Start)
 	if p.Result, err = scan.Run(ctx, o); err == nil {
 		c.scans = append(c.scans, p)
 	}
@@ -165,6 +170,16 @@ type placed struct {
 	*commit.Tx
 	dir   string // relative to the project's root
 	noted *noted // nil: nothing is noted
+	first *sync.Mutex
+}
+
+// as gives the worker of the transaction that puts what one of a scan has: the first, unless it is at work. So the little that a commit
+// changes is in the same blocks, whichever of them finds it. done follows the put.
+func (s placed) as(worker int) (first int, done func()) {
+	if s.first.TryLock() {
+		return 0, s.first.Unlock
+	}
+	return 1 + worker, func() {}
 }
 
 // Content puts a file.
@@ -173,7 +188,9 @@ func (s placed) Content(worker int, f io.Reader, size int64, prev oid.ID) (manif
 	if named, ok := f.(interface{ Path() string }); ok {
 		c.path = named.Path()
 	}
+	worker, done := s.as(worker)
 	kind, id, size, err := s.Tx.Content(worker, c, size, prev)
+	done()
 	if s.noted != nil {
 		s.noted.note(c)
 	}

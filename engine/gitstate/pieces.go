@@ -51,6 +51,8 @@ func pieceWith(d manifest.Dir, name string) int {
 
 // Dir puts a directory, in pieces if it has many entries.
 func (s placed) Dir(worker int, data []byte, prev oid.ID) (oid.ID, error) {
+	worker, done := s.as(worker)
+	defer done()
 	if len(data) < manyEntries*len(prev) { // each has an id
 		return s.Tx.Dir(worker, data, prev)
 	}
@@ -94,11 +96,15 @@ func join(load func(oid.ID) (manifest.Dir, error), id oid.ID) (manifest.Dir, err
 }
 
 func joined(load func(oid.ID) (manifest.Dir, error), pieces []manifest.Entry) (all manifest.Dir, err error) {
-	for _, p := range pieces {
-		d, err := load(p.ID)
-		if err != nil {
+	parts, size := make([]manifest.Dir, len(pieces)), 0
+	for i, p := range pieces {
+		if parts[i], err = load(p.ID); err != nil {
 			return manifest.Dir{}, err
 		}
+		size += len(parts[i].Entries)
+	}
+	all.Entries = make([]manifest.Entry, 0, size)
+	for _, d := range parts {
 		if n := len(all.Entries); n > 0 && len(d.Entries) > 0 && all.Entries[n-1].Name >= d.Entries[0].Name {
 			return manifest.Dir{}, &FormatError{"the pieces of a directory are not in order"}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
@@ -68,6 +69,7 @@ func (k *worker) list(n *node) error {
 	n.ents = make([]entry, 0, len(names))
 	var tasks []task
 	var reads []int32
+	var looks []peek
 	next := 0
 	for i := range names {
 		de := &names[i]
@@ -128,7 +130,9 @@ func (k *worker) list(n *node) error {
 				e.set(kindExempt|flagReason, problem.MountPoint)
 				continue
 			}
-			if k.examine(n, at, e, old, de.mode) {
+			if len(names) > manyLooks && len(w.workers) > 1 {
+				looks = append(looks, peek{int32(len(n.ents) - 1), old, de.mode})
+			} else if k.examine(n, at, e, old, de.mode) {
 				reads = append(reads, int32(len(n.ents)-1))
 			}
 		}
@@ -136,7 +140,35 @@ func (k *worker) list(n *node) error {
 	for ; next < len(records); next++ {
 		k.forget(n, &records[next])
 	}
+	for part := range slices.Chunk(looks, manyLooks) {
+		n.pending.Add(1)
+		tasks = append(tasks, task{n: n, looks: part})
+	}
 	return k.spread(n, reads, tasks)
+}
+
+// manyLooks is from how many names on the workers share the looks at a directory's entries, and how many each takes at once.
+const manyLooks = 512
+
+// peek is an entry that is to be examined.
+type peek struct {
+	index int32
+	old   *record
+	typ   uint32
+}
+
+// share examines some of the entries of a large directory.
+func (k *worker) share(n *node, looks []peek) error {
+	at, err := k.dirs.hold(n)
+	var reads []int32
+	for _, l := range looks {
+		if e := &n.ents[l.index]; err != nil {
+			k.missing(n, e, err)
+		} else if k.examine(n, at, e, l.old, l.typ) {
+			reads = append(reads, l.index)
+		}
+	}
+	return k.enqueue(n, reads, nil)
 }
 
 // refuse sees to it that what could not be put back is not captured: every restore refuses the name.

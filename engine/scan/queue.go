@@ -6,10 +6,11 @@ import (
 )
 
 // task is one step of the walk: a directory to list or to patch, or some of
-// its files to read, or to look at again, or a database in it.
+// its entries to examine, or files to read, or to look at again, or a database in it.
 type task struct {
 	n        *node
 	files    []int32 // entries to read; nil: the directory itself
+	looks    []peek  // entries to examine; nil: not that
 	fresh    []fresh // entries to look at once more at the end; nil: not that
 	database string  // to compare with what is beside it; "": not that
 }

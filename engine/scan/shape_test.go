@@ -48,6 +48,26 @@ func TestWideDirectory(t *testing.T) {
 	if !slices.Equal(p.sink.reads, want) {
 		t.Fatalf("read %q", p.sink.reads)
 	}
+	// Names come and go: the directory is listed, and workers share the looks at its entries.
+	want = nil
+	for i := manyLooks / 2; i < count; i += manyLooks {
+		name := fmt.Sprintf("f%05d", i)
+		p.write(name, "other")
+		want = append(want, name)
+	}
+	p.do(os.Rename(p.path("f00001"), p.path("g")))
+	want = append(want, "g")
+	for _, name := range []string{"f00002", "f00003", "f00004"} {
+		p.do(os.Remove(p.path(name)))
+	}
+	p.do(os.Mkdir(p.path("f00003"), 0o755))
+	p.do(os.Symlink("g", p.path("f00004")))
+	settle()
+	p.check()
+	slices.Sort(p.sink.reads)
+	if !slices.Equal(p.sink.reads, want) {
+		t.Fatalf("read %q", p.sink.reads)
+	}
 }
 
 // TestDeepTree goes far below what a path can name, with something beside

@@ -125,6 +125,8 @@ func (k *worker) do(t task) error {
 	switch {
 	case t.files != nil:
 		err = k.readFiles(t.n, t.files)
+	case t.looks != nil:
+		err = k.share(t.n, t.looks)
 	case t.fresh != nil:
 		err = k.lookAgain(t.n, t.fresh)
 	case t.database != "":
@@ -251,10 +253,15 @@ func (k *worker) drop(n *node, kind byte, reason string) {
 	}
 }
 
-// spread queues the files to read and the directories below; few files are read at once.
+// spread queues the files to read and the directories below.
 func (k *worker) spread(n *node, reads []int32, tasks []task) error {
-	const few = 64
 	k.w.looked.Add(int64(len(n.ents) - len(tasks)))
+	return k.enqueue(n, reads, tasks)
+}
+
+// enqueue reads a few files at once, and queues them where there are more, with other tasks.
+func (k *worker) enqueue(n *node, reads []int32, tasks []task) error {
+	const few = 64
 	if len(reads) <= few {
 		k.w.queue.push(k.id, tasks...)
 		return k.readFiles(n, reads)
