@@ -176,13 +176,21 @@ func explainRevert(err error, f *Failure) bool {
 // explainNamed says what was named and is not there, or may not be named so; false: it is none of that.
 func explainNamed(err error, f *Failure) bool {
 	var (
+		attempt   *attempts.NoAttemptError
 		unsaved   *conversation.PromptNotSavedError
 		ambiguous *project.AmbiguousError
 		several   *inspect.SeveralPathsError
 		taken     *project.NameTakenError
 	)
 	switch {
-	case is[*attempts.NoAttemptError](err, f, ExitNotFound, "rewind list --attempts"):
+	case errors.As(err, &attempt):
+		f.Code, f.Hint = ExitNotFound, "rewind list --attempts"
+		if attempt.Now {
+			f.Hint = "rewind save takes a checkpoint of them"
+			if attempt.Newest != nil {
+				f.Hint = "its newest checkpoint is " + attempt.Newest.ID.String()[:ShortID] + "; " + f.Hint
+			}
+		}
 	case errors.As(err, &unsaved):
 		f.Code = ExitNotFound
 		f.Hint = fmt.Sprintf("rewind restore prompt~%d --context-only takes back the conversation alone; rewind list shows the checkpoints for rewind restore <id>", unsaved.N)

@@ -11,12 +11,16 @@ import (
 // NoAttemptError: an attempt that there is not.
 type NoAttemptError struct {
 	N         int
-	Have      int  // attempts of the newest place; 0: none was tried twice
-	Collected bool // it is there, and no checkpoint has its work any more
+	Have      int             // attempts of the newest place; 0: none was tried twice
+	Collected bool            // it is there, and no checkpoint has its work any more
+	Now       bool            // it ends with the working tree, which no checkpoint has
+	Newest    *project.Listed // with Now: its newest checkpoint, nil for none
 }
 
 func (e *NoAttemptError) Error() string {
 	switch {
+	case e.Now:
+		return fmt.Sprintf("%s ends with the files as they are now, which no checkpoint has", Name(e.N))
 	case e.Collected:
 		return fmt.Sprintf("%s has no checkpoint any more: it was collected", Name(e.N))
 	case e.Have == 0:

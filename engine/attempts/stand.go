@@ -13,25 +13,40 @@ type stand struct {
 	prompts []int
 	at      int // where the tree stands now
 	wasAt   map[uint64]int
+	with    map[treeAt]*manifest.Checkpoint // of an attempt: its newest with a tree
+}
+
+// treeAt is a tree that an attempt had.
+type treeAt struct {
+	at   int
+	root oid.ID
+}
+
+// before is how it was before an operation: where the tree stood, and the end of the attempt to which the operation went.
+type before struct {
+	at, to int
+	last   *manifest.Checkpoint
+	after  oid.ID // the tree with which it came there
 }
 
 // stands finds where the tree stood, from the first of a place's prompts on.
 func stands(l *log, starts []*manifest.Checkpoint, part func(*manifest.Operation, *manifest.Checkpoint) bool) *stand {
 	n := len(starts) + 1
-	s := &stand{last: make([]*manifest.Checkpoint, n), gone: make([]bool, n), mixed: make([]bool, n), prompts: make([]int, n), wasAt: map[uint64]int{}}
+	s := &stand{last: make([]*manifest.Checkpoint, n), gone: make([]bool, n), mixed: make([]bool, n), prompts: make([]int, n), wasAt: map[uint64]int{}, with: map[treeAt]*manifest.Checkpoint{}}
 	index := map[uint64]int{}
 	for i, c := range starts {
 		index[c.Seq] = i + 1
 	}
 	base := starts[0].Root
 	owner := map[sessionKey]int{} // of a session's work: the one attempt that it is known in; -1 for several
-	before := map[uint64]int{}
+	moved := map[uint64]before{}
 	roots := map[oid.ID]int{}
 	take := func(c *manifest.Checkpoint, talks bool) {
 		// Of two with the same tree, the older one has the conversation if the newer one has another one's, or none.
 		if old := s.last[s.at]; talks || old == nil || old.Root != c.Root || s.gone[s.at] {
 			s.last[s.at], s.gone[s.at] = c, false
 		}
+		s.with[treeAt{s.at, c.Root}] = s.last[s.at]
 		s.wasAt[c.Seq] = s.at
 		roots[c.Root] = s.at
 	}
@@ -39,14 +54,15 @@ func stands(l *log, starts []*manifest.Checkpoint, part func(*manifest.Operation
 		switch c := e.c; {
 		case e.seq() < starts[0].Seq:
 		case e.op != nil:
-			op := e.op
-			before[op.Seq] = s.at
+			op, was := e.op, s.at
 			if op.After != (oid.ID{}) {
 				if s.at > 0 && op.Safety != (manifest.CheckpointID{}) && l.byID[op.Safety] == nil && s.last[s.at] != nil && s.last[s.at].Root != op.Before {
 					s.gone[s.at] = true
 				}
-				s.move(l, op, before, roots, base, part)
+				s.move(l, op, moved, roots, base, part)
 			}
+			moved[op.Seq] = before{was, s.at, s.last[s.at], op.After}
+			s.arrive(op, moved)
 		case index[c.Seq] > 0:
 			if s.at > 0 {
 				take(c, false) // what it was left as: the conversation had left it before
@@ -84,14 +100,14 @@ func own(owner map[sessionKey]int, k sessionKey, at int) {
 }
 
 // move notes where an operation left the tree.
-func (s *stand) move(l *log, op *manifest.Operation, before map[uint64]int, roots map[oid.ID]int, base oid.ID, part func(*manifest.Operation, *manifest.Checkpoint) bool) {
+func (s *stand) move(l *log, op *manifest.Operation, moved map[uint64]before, roots map[oid.ID]int, base oid.ID, part func(*manifest.Operation, *manifest.Checkpoint) bool) {
 	if op.PutsBack() {
 		return
 	}
 	switch op.Kind {
 	case manifest.OpUndoRestore, manifest.OpRedoRestore:
-		if at, ok := before[op.Undoes]; ok {
-			s.at = at
+		if b, ok := moved[op.Undoes]; ok {
+			s.at = b.at
 			return
 		}
 	case manifest.OpRestore, manifest.OpUndo:
@@ -107,5 +123,19 @@ func (s *stand) move(l *log, op *manifest.Operation, before map[uint64]int, root
 		s.at = s.wasAt[c.Seq]
 	default:
 		s.at = roots[op.After]
+	}
+}
+
+// arrive gives the attempt to which an operation went the end that it has now, if a checkpoint has it. A visit to another attempt that
+// is undone before anything was done there leaves that one's end as it was.
+func (s *stand) arrive(op *manifest.Operation, moved map[uint64]before) {
+	if op.After == (oid.ID{}) || op.PutsBack() {
+		return
+	}
+	if c := s.with[treeAt{s.at, op.After}]; s.at > 0 && c != nil {
+		s.last[s.at], s.gone[s.at] = c, false
+	}
+	if b := moved[op.Undoes]; b.to > 0 && b.to != s.at && b.last != nil && s.last[b.to].Root == b.after {
+		s.last[b.to] = b.last
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/attempts"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/session"
@@ -104,14 +105,7 @@ func ResolveIn(ctx context.Context, p *project.Project, spec, session string) (p
 		return conversation.ResolvePrompt(ctx, p, spec, n, session)
 	}
 	if n, ok := attempts.Number(spec); ok {
-		_, a, err := attempts.Numbered(ctx, p, n)
-		switch {
-		case err != nil:
-			return project.Listed{}, err
-		case a.End == nil:
-			return project.Listed{}, &attempts.NoAttemptError{N: n, Collected: true}
-		}
-		return *a.End, nil
+		return attemptEnd(ctx, p, n)
 	}
 	if n := slices.Index([]string{"", "last", "prev"}, spec); n >= 0 && session != "" {
 		return ofSession(ctx, p, spec, max(n, 1), session)
@@ -125,6 +119,29 @@ func ResolveIn(ctx context.Context, p *project.Project, spec, session string) (p
 		return err
 	})
 	return found, err
+}
+
+// attemptEnd finds the checkpoint with which an attempt ends. If the tree is at that attempt and has changed since its newest
+// checkpoint, the end is the tree, and the error says so.
+func attemptEnd(ctx context.Context, p *project.Project, n int) (project.Listed, error) {
+	_, a, err := attempts.Numbered(ctx, p, n)
+	if err != nil {
+		return project.Listed{}, err
+	}
+	if a.Open {
+		now, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{Look: true})
+		if err != nil {
+			return project.Listed{}, p.Classify(err)
+		}
+		root := now.Root()
+		if err := now.Discard(); err != nil {
+			return project.Listed{}, err
+		}
+		if a.End == nil || a.End.Root != root {
+			return project.Listed{}, &attempts.NoAttemptError{N: n, Now: true, Newest: a.End}
+		}
+	}
+	return *a.End, nil
 }
 
 func resolve(p *project.Project, db *manifest.DB, spec string) (project.Listed, error) {

@@ -30,7 +30,7 @@ func NewAttempts() *app.Command {
 			"<prompt> is the checkpoint of a prompt, or one of its turn. The default is the newest\n" +
 			"prompt with more than one attempt; if there is none, the command says so and ends with 0.\n" +
 			"attempt~N names the end of the N-th attempt at that newest prompt, wherever a checkpoint\n" +
-			"can be named.",
+			"can be named. An end that is now has no checkpoint: diff takes the tree for it.",
 		Examples: []app.Example{
 			{Line: "rewind list --attempts", Does: "the newest prompt that was tried more than once"},
 			{Line: "rewind list --attempts prompt~3", Does: "the attempts at the third-last prompt"},

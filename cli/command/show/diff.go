@@ -2,6 +2,7 @@ package show
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -9,9 +10,11 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/attempts"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/patch"
 	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -110,23 +113,19 @@ func runDiff(ctx context.Context, c *app.Call, d *diffFlags) error {
 	if err := d.check(c); err != nil {
 		return err
 	}
-	p, a, err := c.Checkpoint(ctx, 0)
+	p, a, b, reverse, err := diffSides(ctx, c)
 	if err != nil {
 		return err
 	}
+	if reverse {
+		d.reverse = !d.reverse
+	}
 	o := inspect.DiffOptions{
-		A: a.Checkpoint, Patch: !d.namesAlone && !d.toolGiven, WithPrecious: d.precious,
+		A: a, B: b, Patch: !d.namesAlone && !d.toolGiven, WithPrecious: d.precious,
 		Context: d.context, IgnoreSpace: d.ignoreSpace, Binary: d.binary, Renames: !d.noRenames, Copies: d.copies, Reverse: d.reverse,
 	}
 	if o.Context == 0 {
 		o.Context = -1 // none, not the default
-	}
-	if len(c.Args) == 2 {
-		b, err := c.Resolve(ctx, p, c.Args[1])
-		if err != nil {
-			return err
-		}
-		o.B = &b.Checkpoint
 	}
 	sides := []manifest.Checkpoint{o.A}
 	if o.B != nil {
@@ -184,6 +183,30 @@ func runDiff(ctx context.Context, c *app.Call, d *diffFlags) error {
 			}
 		}
 	})
+}
+
+// diffSides finds what is compared. b is nil for the working tree, which is also the end of an attempt that has no checkpoint;
+// where that is the first of two, reverse is true.
+func diffSides(ctx context.Context, c *app.Call) (p *project.Project, a manifest.Checkpoint, b *manifest.Checkpoint, reverse bool, err error) {
+	p, first, err := c.Checkpoint(ctx, 0)
+	if len(c.Args) < 2 || err != nil && !endsNow(err) {
+		return p, first.Checkpoint, nil, false, err
+	}
+	reverse = err != nil
+	second, err := c.Resolve(ctx, p, c.Args[1])
+	switch {
+	case reverse:
+		return p, second.Checkpoint, nil, true, err
+	case endsNow(err):
+		return p, first.Checkpoint, nil, false, nil
+	}
+	return p, first.Checkpoint, &second.Checkpoint, false, err
+}
+
+// endsNow reports whether a name means an attempt that ends with the working tree.
+func endsNow(err error) bool {
+	none := (*attempts.NoAttemptError)(nil)
+	return errors.As(err, &none) && none.Now
 }
 
 // printNameStatus prints git's line: of a rename or a copy with the score, and both paths.
