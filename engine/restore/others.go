@@ -109,9 +109,9 @@ func (r *Run) lookForOthers(way *Way, changes []treeio.Change) (o others, err er
 	if o.list, worked, o.about, err = s.others(); err != nil {
 		return o, err
 	}
-	// Who asks for nothing but what is their own knows it. Of an agent's state, its work is what is to go. A tree without a file,
-	// as after a clone or in a directory made anew, has no work that could go.
-	if len(s.order) > 0 && r.Scan.Scan.Files > 0 && ((way.before != nil || ofTurn(&way.Target)) && r.Sel == nil || len(outside) < len(s.paths)) {
+	// Who asks for nothing but what is their own knows it: no session changed any of it. Of an agent's state, its work is what is to
+	// go. A tree without a file, as after a clone or in a directory made anew, has no work that could go.
+	if len(s.order) > 0 && r.Scan.Scan.Files > 0 && ((way.before != nil || ofTurn(&way.Target)) && r.Sel == nil || len(outside) < len(s.paths) || s.anyWork()) {
 		o.outside = outside
 	}
 	if o.unclear {

@@ -96,6 +96,11 @@ func (s *sessionsSince) others() (list []OtherWork, worked []string, about strin
 	return list, worked, about, nil
 }
 
+// anyWork reports whether a session changed any of the paths.
+func (s *sessionsSince) anyWork() bool {
+	return slices.ContainsFunc(s.order, func(id string) bool { return len(s.work[id].paths) > 0 })
+}
+
 // findAlone finds for each of the sessions the revert of its work alone.
 func (s *sessionsSince) findAlone(list []OtherWork) (err error) {
 	for i := range list {
