@@ -27,6 +27,7 @@ func TestPageAttemptsAreOfTheirSession(t *testing.T) {
 	l.until(shown)
 	l.reload()
 	l.until(shown)
+	l.until(`/attempt 1 .* to attempt 2 .*last: 1 path of others.*calc\.go.*beside\.go/s.test(document.querySelector(".at-compare .right").textContent)`)
 	l.clean()
 }
 

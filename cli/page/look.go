@@ -82,6 +82,9 @@ func (s *space) look(ctx context.Context, args web.Args) (any, error) {
 // lookAt is what a row changed, or what differs between it and another; room is how many bytes of patches are left.
 func (s *space) lookAt(ctx context.Context, r *timeline.Row, other string, room *int) (*filesView, error) {
 	files, title, err := s.Differing(ctx, r, other)
+	if err == nil {
+		title, err = s.OwnFirst(ctx, r, other, files, title)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -41,6 +41,9 @@ func (s *picking) lookAt(ctx context.Context, a screen.Ask) (*screen.Look, error
 		other = "@"
 	}
 	files, title, err := s.Differing(ctx, r, other)
+	if err == nil {
+		title, err = s.OwnFirst(ctx, r, other, files, title)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -132,6 +135,35 @@ func (s *Source) Differing(ctx context.Context, r *timeline.Row, other string) (
 	}
 	files, err := s.between(ctx, from.Checkpoint, &to.Checkpoint)
 	return files, "from " + rows.Clipped(from) + " to " + rows.Clipped(to), err
+}
+
+// OwnFirst puts what only others changed last, if two attempts at a prompt are compared; the title that it returns says so. Other
+// files and their title stay as they are.
+func (s *Source) OwnFirst(ctx context.Context, r *timeline.Row, other string, files []inspect.FileDiff, title string) (string, error) {
+	from, end := r.Checkpoint, "now"
+	if other == "" || from == nil {
+		return title, nil
+	}
+	var until *manifest.Checkpoint
+	if other != "@" {
+		to, err := s.Checkpoint(other)
+		if err != nil {
+			return title, err
+		}
+		if from.Seq > to.Seq {
+			from, to = to, from
+		}
+		until, end = &to.Checkpoint, rows.Clipped(to)
+	}
+	apart, err := inspect.ApartOf(ctx, s.P, &from.Checkpoint, until)
+	if apart == nil || err != nil {
+		return title, err
+	}
+	title = fmt.Sprintf("attempt %d (%s) to attempt %d (%s)", apart.A, rows.Clipped(from), apart.B, end)
+	if n := apart.Sort(files); n > 0 {
+		title += "; last: " + app.Plural(n, "path", "paths") + " of others"
+	}
+	return title, nil
 }
 
 // between are the files that differ, with patches where they are not many; to is nil for the working tree.

@@ -90,6 +90,11 @@ func (t *Tried) OthersText() (lines []string) {
 	return lines
 }
 
+// OthersLast says of a comparison of two attempts how many of its paths are not theirs.
+func OthersLast(n int) string {
+	return app.Plural(n, "path that only you or other sessions changed is", "paths that only you or other sessions changed are") + " at the end"
+}
+
 // LineCounts are lines in signs: +12 -3.
 func LineCounts(added, deleted int) string {
 	if added+deleted == 0 {

@@ -2,7 +2,9 @@ package inspect
 
 import (
 	"context"
+	"slices"
 
+	"github.com/rewind-cli/rewind/engine/attempts"
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -20,6 +22,7 @@ type Stretch struct {
 type Others struct {
 	Alone map[string]bool // its own session, one that came from it, or that it came from, did not change them
 	Also  map[string]bool // it did, too
+	Own   map[string]bool // it did, with others or without
 }
 
 // OthersIn says of each stretch what others changed in it; nothing where that is not known.
@@ -69,7 +72,7 @@ func OthersIn(ctx context.Context, p *project.Project, stretches ...Stretch) ([]
 		} else if err != nil {
 			return nil, p.Classify(err)
 		}
-		out[i] = Others{Alone: map[string]bool{}, Also: map[string]bool{}}
+		out[i] = Others{Alone: map[string]bool{}, Also: map[string]bool{}, Own: map[string]bool{}}
 		for path, of := range steps {
 			own, others := false, false
 			for k := range of {
@@ -82,6 +85,9 @@ func OthersIn(ctx context.Context, p *project.Project, stretches ...Stretch) ([]
 				}
 				own, others = own || mine, others || !mine
 			}
+			if own {
+				out[i].Own[path] = true
+			}
 			switch {
 			case others && own:
 				out[i].Also[path] = true
@@ -91,6 +97,56 @@ func OthersIn(ctx context.Context, p *project.Project, stretches ...Stretch) ([]
 		}
 	}
 	return out, nil
+}
+
+// Apart are two states in different attempts at one prompt.
+type Apart struct {
+	A, B   int             // the attempts
+	Others map[string]bool // paths that others changed in one of them, and the sessions of neither
+}
+
+// ApartOf says which attempts two states are in; nil where they are not in different attempts of one prompt. A state that is nil is
+// the working tree.
+func ApartOf(ctx context.Context, p *project.Project, x, y *manifest.Checkpoint) (*Apart, error) {
+	b, err := attempts.BaseOf(ctx, p, x, y)
+	if err != nil || b == nil || b.Fork == nil {
+		return nil, err
+	}
+	stretch := func(n int, to *manifest.Checkpoint) Stretch {
+		began := &b.Fork.Attempts[n-1].Prompt
+		return Stretch{Session: began.Session, From: began.Seq, To: to}
+	}
+	in, err := OthersIn(ctx, p, stretch(b.A, x), stretch(b.B, y))
+	if err != nil {
+		return nil, err
+	}
+	a := &Apart{A: b.A, B: b.B, Others: map[string]bool{}}
+	for _, o := range in {
+		for path := range o.Alone {
+			if !in[0].Own[path] && !in[1].Own[path] {
+				a.Others[path] = true
+			}
+		}
+	}
+	return a, nil
+}
+
+// Sort puts the paths that only others changed last, and says how many they are. a may be nil.
+func (a *Apart) Sort(files []FileDiff) (others int) {
+	if a == nil {
+		return 0
+	}
+	of := func(f *FileDiff) int {
+		if a.Others[f.Path] {
+			return 1
+		}
+		return 0
+	}
+	for i := range files {
+		others += of(&files[i])
+	}
+	slices.SortStableFunc(files, func(f, g FileDiff) int { return of(&f) - of(&g) })
+	return others
 }
 
 // families gives sessions that came from one another the same name.

@@ -68,15 +68,24 @@ func (v *comparePrinter) sideText(s *side) string {
 func (v *comparePrinter) table() {
 	o := v.c.Out
 	t := screen.Table{Columns: []screen.Column{{Title: "", Style: screen.Cyan}, {Title: "PATH", Flex: true}, {Title: "A"}, {Title: "B"}}}
+	var others [][]string // at the end
 	for _, g := range v.groups() {
 		for _, r := range g.paths {
-			t.Rows = append(t.Rows, []string{g.word, app.EscapePath(r.Path), v.a.didText(r.A), v.b.didText(r.B)})
+			row := []string{g.word, app.EscapePath(r.Path), v.a.didText(r.A), v.b.didText(r.B)}
+			if v.a.did(r.A) || v.b.did(r.B) {
+				t.Rows = append(t.Rows, row)
+			} else {
+				others = append(others, row)
+			}
 		}
 	}
-	if len(t.Rows) > 0 {
+	if t.Rows = append(t.Rows, others...); len(t.Rows) > 0 {
 		o.Table(t)
 	}
 }
+
+// did reports whether a side changed a path, and not only others.
+func (s *side) did(d *inspect.FileDiff) bool { return d != nil && !s.others.Alone[d.Path] }
 
 // didText is what was done to a path, and whether others did it.
 func (s *side) didText(d *inspect.FileDiff) string {

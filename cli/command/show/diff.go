@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -84,7 +85,8 @@ func NewDiff() *app.Command {
 			"lines that begin with #, which both ignore. At a terminal it goes through\n" +
 			"$REWIND_PAGER, else $PAGER, else less.\n" +
 			"--base compares what <a> and <b> each changed since the newest checkpoint from which both\n" +
-			"came, or since CKPT, as for two attempts at a prompt (attempt~1).\n" + app.AboutPaths,
+			"came, or since CKPT, as for two attempts at a prompt (attempt~1). Without it, the\n" +
+			"paths of two attempts that only you or other sessions changed come last.\n" + app.AboutPaths,
 		Examples: []app.Example{
 			{Line: "rewind diff", Does: "what changed since the last checkpoint"},
 			{Line: "rewind diff 3 1", Does: "from checkpoint 3 to the newest"},
@@ -145,6 +147,10 @@ func runDiff(ctx context.Context, c *app.Call, d *diffFlags) error {
 	if err != nil {
 		return err
 	}
+	hint, err := othersLast(ctx, c, p, &o, files)
+	if err != nil {
+		return err
+	}
 	if c.JSON {
 		v := diffAnswer{rows.NewChangesView(), rows.ViewHeadMoved(head)}
 		for i := range files {
@@ -163,6 +169,9 @@ func runDiff(ctx context.Context, c *app.Call, d *diffFlags) error {
 		c.Out.Warn("files were replaced by what %s", text)
 	}
 	return c.Page(ctx, func() {
+		if hint != "" && !c.Out.Quiet {
+			defer c.Out.Hint("%s", hint)
+		}
 		if head != nil && !c.Out.Quiet {
 			defer c.Out.Hint("%s: rewind list shows what git did", rows.HeadMovedText(head))
 		}
@@ -207,6 +216,19 @@ func diffSides(ctx context.Context, c *app.Call) (p *project.Project, a manifest
 func endsNow(err error) bool {
 	none := (*attempts.NoAttemptError)(nil)
 	return errors.As(err, &none) && none.Now
+}
+
+// othersLast puts the paths that only others changed last, where attempts at a prompt are compared. hint says how many they are.
+func othersLast(ctx context.Context, c *app.Call, p *project.Project, o *inspect.DiffOptions, files []inspect.FileDiff) (hint string, err error) {
+	if !slices.ContainsFunc(c.Args, func(word string) bool { _, ok := attempts.Number(word); return ok }) {
+		return "", nil
+	}
+	apart, err := inspect.ApartOf(ctx, p, &o.A, o.B)
+	n := apart.Sort(files)
+	if n == 0 || err != nil {
+		return "", err
+	}
+	return rows.OthersLast(n) + "; rewind diff " + strings.Join(c.Args, " ") + " --base tells them apart", nil
 }
 
 // printNameStatus prints git's line: of a rename or a copy with the score, and both paths.
