@@ -208,6 +208,9 @@ func OwnerText(o attribution.Owner, path string, sessions map[string]bool) strin
 	if o.AlsoOutside {
 		add("you")
 	}
+	if last := len(names) - 1; o.Each && last > 0 {
+		return strings.Join(names[:last], ", ") + " and " + names[last]
+	}
 	return strings.Join(names, ", or ")
 }
 

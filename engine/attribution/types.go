@@ -35,6 +35,7 @@ type Owner struct {
 	By          *Work   // the likeliest; nil: outside
 	Also        []*Work // who else could have, or wrote before it in the same interval
 	AlsoOutside bool    // the person could have, too
+	Each        bool    // of several steps: each of them is known to have made one, and none only could have
 }
 
 // Of asks whose a step is: all of it, as far as is known, of work that matches, or some of it. Of a shell's
@@ -131,6 +132,7 @@ func Together(steps []Step) Owner {
 	steps = standing(steps)
 	o := steps[len(steps)-1].Owner
 	o.Also = slices.Clone(o.Also)
+	o.Each = len(steps) > 1 && !slices.ContainsFunc(steps, func(s Step) bool { return !s.known() })
 	for _, s := range slices.Backward(steps[:len(steps)-1]) {
 		o.AlsoOutside = o.AlsoOutside || s.By == nil || s.AlsoOutside
 		for _, w := range s.Works() {
@@ -144,6 +146,11 @@ func Together(steps []Step) Owner {
 	}
 	o.share()
 	return o
+}
+
+// known reports whether all that are named for it had a part in it.
+func (o *Owner) known() bool {
+	return o.Each || o.Class != Shared && !o.AlsoOutside && (len(o.Also) == 0 || o.Class == Declared)
 }
 
 // Several is the owner of what happened to several paths: the newest step's, and also the others'.
