@@ -16,6 +16,7 @@ import (
 func byNumber(ctx context.Context, s *picking) error {
 	const most = 20
 	c := s.C
+	s.plans.Keyless = true
 	list := s.answer(ctx, screen.Ask{What: screen.AskAll})
 	if list.Err != "" {
 		return fmt.Errorf("%s", list.Err)

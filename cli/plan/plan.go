@@ -25,6 +25,7 @@ type Plan struct {
 	Notes    []string
 	Question string // "" where there is nothing to do
 	Back     string // the key that takes it back: u, of an undo U
+	keyless  bool   // there are no keys, see Plans
 
 	OffersGit bool // what git has lost since can return, too
 	Git       bool // it does
@@ -92,6 +93,8 @@ type Plans struct {
 	p     *project.Project
 	made  int
 	shown map[int]*Plan
+
+	Keyless bool // plans name the command that takes them back, and no key
 }
 
 // New has no plan yet.
@@ -99,7 +102,7 @@ func New(c *app.Call, p *project.Project) *Plans { return &Plans{c: c, p: p, sho
 
 // make makes a plan and keeps it.
 func (s *Plans) make(ctx context.Context, a action) (*Plan, error) {
-	p := &Plan{made: a, Back: "u"}
+	p := &Plan{made: a, Back: "u", keyless: s.Keyless}
 	if err := a.plan(ctx, s, p); err != nil {
 		return nil, err
 	}
@@ -134,7 +137,7 @@ func (s *Plans) Do(ctx context.Context, id int) (done *Done, now *Plan, why stri
 	if done.Reverted != nil {
 		done.Summary += report.KeptText(done.Reverted)
 	}
-	done.Summary += " " + p.Back + " takes it back"
+	done.Summary += " " + p.takesBack() + " takes it back"
 	clear(s.shown)
 	return done, nil, "", nil
 }
@@ -155,8 +158,32 @@ func (p *Plan) ask() {
 		}
 	}
 	if len(p.Files) > 0 || r.Conversation != nil || len(r.GitState) > 0 {
-		p.Question = p.what + planned(r) + "? " + p.Back + " takes it back"
+		p.Question = p.what + planned(r) + "? " + p.takesBack() + " takes it back"
 	}
+}
+
+// takesBack is what is typed to take it back.
+func (p *Plan) takesBack() string {
+	if p.keyless {
+		return "rewind " + takers[p.Back]
+	}
+	return p.Back
+}
+
+// takers are the verbs by their keys.
+var takers = map[string]string{"u": "undo", "U": "redo"}
+
+// howBack says how it is taken back, and that a safety checkpoint is taken where files, or git's own state, change.
+func (p *Plan) howBack() string {
+	text := upper(takers[p.Back]) + " it with "
+	if !p.keyless {
+		text += p.Back + " here, or with "
+	}
+	text += "rewind " + takers[p.Back] + "."
+	if r := p.Restored; len(r.Create)+len(r.Replace)+len(r.Delete)+len(r.Mode)+len(r.GitState) > 0 {
+		text = "A safety checkpoint is taken first. " + text
+	}
+	return text
 }
 
 // planned says in a few words what a plan does.

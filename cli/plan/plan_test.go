@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -80,6 +81,38 @@ func TestPlanCountsWhatItDoesNotName(t *testing.T) {
 	}
 	if got := p.Notes[len(p.Notes)-1]; got != "Skipped: 1 more path" {
 		t.Errorf("what is skipped ends with %q", got)
+	}
+}
+
+// Of paths or parts, a plan gives no advice about HEAD: that moves a whole branch.
+func TestPlanGivesGitAdviceOfAllFilesOnly(t *testing.T) {
+	for _, part := range []bool{false, true} {
+		r := &restore.Restored{Replace: []string{"a"}, Git: &restore.GitMoved{Head: "1111", Branch: "main", ThenHead: "2222", ThenBranch: "main", Part: part}}
+		p := describe(&restoring{what: "restore", words: report.RestoreCheckpoint}, r, &project.Listed{N: 3})
+		if got := strings.Contains(fmt.Sprint(p.Facts), "git reset --soft"); got == part || !strings.Contains(fmt.Sprint(p.Facts), "HEAD is on branch main") {
+			t.Errorf("part %v: %v", part, p.Facts)
+		}
+	}
+}
+
+// A plan promises a safety checkpoint where one is taken, and a key where there are keys.
+func TestPlanSaysHowItIsTakenBack(t *testing.T) {
+	files, talk := &restore.Restored{Delete: []string{"a"}}, &restore.Restored{Conversation: &conversation.Moved{}}
+	for _, c := range []struct {
+		r              *restore.Restored
+		keyless        bool
+		note, question string
+	}{
+		{files, false, "A safety checkpoint is taken first. Undo it with u here, or with rewind undo.", "u takes it back"},
+		{talk, false, "Undo it with u here, or with rewind undo.", "u takes it back"},
+		{files, true, "A safety checkpoint is taken first. Undo it with rewind undo.", "rewind undo takes it back"},
+	} {
+		p := &Plan{Restored: c.r, Back: "u", keyless: c.keyless}
+		(&restoring{what: "restore", words: report.RestoreCheckpoint}).describe(p, c.r, project.Listed{N: 3})
+		p.ask()
+		if p.Notes[0] != c.note || !strings.HasSuffix(p.Question, "? "+c.question) {
+			t.Errorf("%q, %q", p.Notes[0], p.Question)
+		}
 	}
 }
 

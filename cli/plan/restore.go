@@ -213,7 +213,7 @@ func (a *restoring) describe(p *Plan, r *restore.Restored, target project.Listed
 		p.faint("  and " + app.Plural(n, "more revert", "more reverts"))
 	}
 	p.Others = report.OthersText("Also undoes", "Undoes", r)
-	p.Notes = append(p.Notes, "A safety checkpoint is taken first. "+map[string]string{"u": "Undo", "U": "Redo"}[p.Back]+" it with "+p.Back+" here, or with "+a.words.TakeBack+".")
+	p.Notes = append(p.Notes, p.howBack())
 	for _, k := range app.FirstN(r.Skip, mostSkipped) {
 		p.Notes = append(p.Notes, "Skipped: "+app.EscapePath(k.Path)+": "+app.Escape(k.Reason))
 	}

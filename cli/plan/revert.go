@@ -49,7 +49,7 @@ func (a *reverting) plan(ctx context.Context, s *Plans, p *Plan) error {
 		p.fact(text)
 	}
 	if n := len(r.Delete) + len(r.Replace) + len(r.Mode) + len(r.Create); n > 0 {
-		p.Notes = []string{"A safety checkpoint is taken first. Undo it with u here, or with rewind undo. The conversation stays."}
+		p.Notes = []string{p.howBack() + " The conversation stays."}
 	}
 	return nil
 }

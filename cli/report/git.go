@@ -12,7 +12,7 @@ import (
 )
 
 // gitText says that git's HEAD is elsewhere than in the state that a restore goes to, and how to bring HEAD there; both
-// are "" where it is not. ahead: it is not done yet. Names of branches are not escaped.
+// are "" where it is not. There is no hint for paths or parts: it would move the whole branch. ahead: it is not done yet. Names of branches are not escaped.
 func gitText(r *restore.Restored, ahead bool) (text, hint string) {
 	g := r.Git
 	if g == nil {
@@ -21,6 +21,9 @@ func gitText(r *restore.Restored, ahead bool) (text, hint string) {
 	show, then := "show", "in that state"
 	if ahead {
 		show = "would show"
+	}
+	if g.Part {
+		defer func() { hint = "" }()
 	}
 	if g.Gone() {
 		then := "in that state"
@@ -86,7 +89,7 @@ func WarnGit(c *app.Call, r *restore.Restored, ahead bool) {
 			return
 		}
 		c.Out.Warn("%s", text)
-		if hint != "" && len(c.Paths) == 0 { // it moves the whole branch: no help for some paths
+		if hint != "" {
 			c.Out.Hint("%s", hint)
 		}
 	}

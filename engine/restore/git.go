@@ -9,6 +9,7 @@ type GitMoved struct {
 	ThenHead, ThenBranch string // in that state
 	OfWork               bool   // of a revert: then is when the work began that it takes back
 	State                bool   // the checkpoint has git's own state: --git brings it back
+	Part                 bool   // only paths or parts of files go there
 }
 
 // Gone reports whether there is no repository any more.
@@ -23,7 +24,8 @@ func (r *Run) gitMoved(way *Way, changes []treeio.Change) *GitMoved {
 		return nil
 	}
 	then, ofWork := way.gitThen(), way.GitThen != nil
-	g := &GitMoved{ThenHead: then.GitHead, ThenBranch: then.GitBranch, OfWork: ofWork, State: !ofWork && !then.Git.IsZero()}
+	g := &GitMoved{ThenHead: then.GitHead, ThenBranch: then.GitBranch, OfWork: ofWork, State: !ofWork && !then.Git.IsZero(),
+		Part: r.Sel != nil || way.hunks != nil}
 	g.Head, g.Branch = r.Scan.GitHead()
 	if g.ThenHead+g.ThenBranch == "" || g.Head == g.ThenHead && g.Branch == g.ThenBranch {
 		return nil
