@@ -145,7 +145,8 @@ type Failure struct {
 	Code          int
 	Message, Hint string
 	Warnings      []string
-	choices       []choiceView // sessions that can be meant
+	Choices       []string     // what the hint is to choose among, a line each
+	choices       []choiceView // the same sessions, for JSON
 	Conflicts     []ConflictView
 	Note          bool // what the person chose: no error
 	Document      bool // with --json, an error document is printed

@@ -288,7 +288,7 @@ func explainConversation(err error, f *Failure) bool {
 	case errors.As(err, &noSession):
 		f.Code, f.Hint = ExitNotFound, "rewind sessions lists all sessions; choose one with --session"
 		f.choices = Map(noSession.Choices, viewChoice)
-		f.Warnings = Map(FirstN(noSession.Choices, MaxNamed), func(s session.Info) string { return "session " + choiceText(s, noSession.Now) })
+		f.Choices = Map(FirstN(noSession.Choices, MaxNamed), func(s session.Info) string { return "session " + choiceText(s, noSession.Now) })
 	case is[*transcript.FewPromptsError](err, f, ExitNotFound, "rewind list shows the prompts that have a checkpoint"):
 	case is[*conversation.AgentRunningError](err, f, ExitRefused, "close it first, omit --in-place to get a fork, or proceed with --force"):
 	default:

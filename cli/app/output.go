@@ -246,6 +246,9 @@ func (o *Output) Fail(err error) int {
 	if f.Hint != "" {
 		o.Hint("%s", f.Hint)
 	}
+	for _, choice := range f.Choices {
+		o.Hint("%s", choice)
+	}
 	return f.Code
 }
 

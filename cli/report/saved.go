@@ -58,7 +58,7 @@ func reportSession(c *app.Call, s *checkpoint.Saved) {
 	case s.Unclear != nil:
 		f := app.Explain(s.Unclear)
 		c.Out.Warn("the conversation is not in the checkpoint: %s", f.Message)
-		for _, w := range f.Warnings {
+		for _, w := range f.Choices {
 			c.Out.Warn("%s", w)
 		}
 		c.Out.Hint("rewind restore %s --session ID goes back to where that session is now, too; rewind save --session ID makes a checkpoint that is of it", s.Checkpoint.ID.String()[:app.ShortID])
