@@ -45,8 +45,8 @@ func NewForget() *app.Command {
 			"projects, and what export and checkout wrote, are not searched.\n" +
 			"--text redacts a text in the stored conversations: transcripts, tool output, prompts,\n" +
 			"descriptions. Names of checkpoints and of branches that contain it are removed; such a\n" +
-			"checkpoint is pinned instead. What is held of git's objects is let go of, since it can be\n" +
-			"in any; the next checkpoint holds what git still has. The text is literal, or a regular\n" +
+			"checkpoint is pinned instead. Rewind's copies of git's objects are removed, since it can be\n" +
+			"in any; the next checkpoint copies what git still has. The text is literal, or a regular\n" +
 			"expression with --regexp.\n" +
 			"The agents' own files are not changed: those that still contain it are listed, and\n" +
 			"whatever an agent writes from them later is captured again.\n" +
@@ -59,6 +59,7 @@ func NewForget() *app.Command {
 		},
 		Answers: app.Answers{"forget": forgotView{}},
 		Exits:   []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
+		MaxArgs: 1, // which is wrong, see strayCheckpoint
 		Paths:   true,
 		Flags: func(fs *pflag.FlagSet) {
 			fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask; required without a terminal")
@@ -75,6 +76,8 @@ func NewForget() *app.Command {
 				return app.Usagef("--regexp needs --text")
 			case slices.Contains(f.texts, ""):
 				return app.Usagef("--text is an empty string")
+			case len(c.Args) > 0:
+				return strayCheckpoint(ctx, c)
 			case len(f.texts) > 0 && paths:
 				return app.Usagef("--text takes no paths")
 			case c.Flags.Changed("checkpoint") && (paths || len(f.texts) > 0):
@@ -96,6 +99,26 @@ type forgetFlags struct {
 	texts                 []string
 }
 
+// strayCheckpoint is the error of a word that is neither a path nor of a flag: a checkpoint goes after one, and a path after --.
+func strayCheckpoint(ctx context.Context, c *app.Call) error {
+	word := c.Args[0]
+	err := &app.UsageError{Msg: "unexpected argument " + app.Quote(word), Hint: "paths go after --: rewind forget -- " + app.ShellQuote(word)}
+	p, operr := c.Open(ctx)
+	if operr == nil && namesCheckpoint(ctx, c, p, word) {
+		err.Hint = "a checkpoint goes after --checkpoint: rewind forget --checkpoint " + app.ShellQuote(word)
+	}
+	return err
+}
+
+// namesCheckpoint reports whether a word names a checkpoint, and no file.
+func namesCheckpoint(ctx context.Context, c *app.Call, p *project.Project, word string) bool {
+	if account.Exists(filepath.Join(c.Env.Dir, word)) {
+		return false
+	}
+	_, err := c.Resolve(ctx, p, word)
+	return err == nil
+}
+
 func forgetPaths(ctx context.Context, c *app.Call, f forgetFlags, glob bool) error {
 	p, err := c.Open(ctx)
 	if err != nil {
@@ -115,6 +138,9 @@ func forgetPaths(ctx context.Context, c *app.Call, f forgetFlags, glob bool) err
 	done, err := maintain.Forget(ctx, p, paths, f.dryRun)
 	if held, ok := errors.AsType[*maintain.NotHeldError](err); ok && len(held.Patterns) < len(paths) && len(paths) == len(c.Paths) {
 		err = app.Hinted(err, "nothing was removed; without what no checkpoint has: "+f.without(c.Paths, paths, held.Patterns, glob))
+	}
+	if held, ok := errors.AsType[*maintain.NotHeldError](err); ok && len(c.Paths) == 1 && len(held.Patterns) == 1 && namesCheckpoint(ctx, c, p, c.Paths[0]) {
+		err = app.Hinted(err, "nothing was removed; for the checkpoint: rewind forget --checkpoint "+app.ShellQuote(c.Paths[0]))
 	}
 	return f.print(ctx, c, p, done, err, func() { printPaths(c, done) })
 }
@@ -167,7 +193,7 @@ func forgetText(ctx context.Context, c *app.Call, f forgetFlags) error {
 			c.Out.Summary("%s %s in %s.", verb, app.Plural(done.Texts, "occurrence", "occurrences"), app.Plural(done.Checkpoints, "checkpoint", "checkpoints"))
 		}
 		if done.HeldAll {
-			c.Out.Summary("%s what is held of git's objects, since the text can be in any of them: the next checkpoint holds what git has; what git has lost cannot be restored.", app.Did(f.dryRun, "Let go of", "Would let go of"))
+			c.Out.Summary("%s rewind's copies of git's objects, since any of them can contain the text: the next checkpoint copies what git has; what git has lost cannot be restored.", app.Did(f.dryRun, "Removed", "Would remove"))
 		}
 		git := ""
 		if account.Exists(filepath.Join(p.Root(), ".git")) {

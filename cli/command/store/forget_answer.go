@@ -123,7 +123,8 @@ func printPaths(c *app.Call, done *maintain.Forgotten) {
 		if done.HeldPacks > 0 {
 			what = append(what, app.Plural(done.HeldPacks, "whole pack of git", "whole packs of git"))
 		}
-		c.Out.Summary("%s %s with its content that no repository has any more: --git cannot restore what needs them.", did("Let go of", "Would let go of"), strings.Join(what, " and "))
+		c.Out.Summary("%s rewind's %s of %s with its content, which no repository has any more: --git cannot restore what needs them.",
+			did("Removed", "Would remove"), app.ByCount(n, "copy", "copies"), strings.Join(what, " and "))
 	}
 	app.WarnEach(c.Out, done.LivesOn, app.InJSON, func(l maintain.LivesOn) string {
 		return fmt.Sprintf("the same content is still stored as %s, in %s", app.Escape(l.Path), app.Plural(l.Checkpoints, "checkpoint", "checkpoints"))
@@ -133,7 +134,7 @@ func printPaths(c *app.Call, done *maintain.Forgotten) {
 	}
 	if done.Unsearched != "" {
 		c.Out.Warn("commits that are held of git may have it under a path that no checkpoint has: %s", done.Unsearched)
-		c.Out.Hint("rewind forget --text PATTERN lets go of all that is held of git's objects")
+		c.Out.Hint("rewind forget --text PATTERN removes all of rewind's copies of git's objects")
 	}
 	if done.Mentions > 0 && len(done.Paths) == 0 {
 		c.Out.Summary("%s; the content of what was forgotten before is not known any more, so it was not redacted there.", app.Plural(done.Mentions,
