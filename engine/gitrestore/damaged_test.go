@@ -187,8 +187,9 @@ func TestDamagedObjectIsNotBroughtIn(t *testing.T) {
 	b.forget()
 	b.damageObject(base, blob)
 	p := b.plan(s, b.target(), Missing)
-	if len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0], "or damaged") || !strings.Contains(p.Refusals[0], blob) {
-		t.Errorf("refusals %q", p.Refusals)
+	b.wantLines(p, "ref returns refs/heads/topic", "reflog returns", "objects unable")
+	if l := p.Lines[2]; l.To != blob || l.Note != "What is held of it is damaged." {
+		t.Errorf("line %+v", l)
 	}
 	b.hold(blob, "of topic")
 	b.restore(s, b.target(), Missing)

@@ -2,8 +2,11 @@ package gitrestore
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
+
+	"github.com/rewind-cli/rewind/engine/gitprogram"
 )
 
 // git runs the plumbing on the repository; with held, the objects of the saved state are there too.
@@ -52,6 +55,14 @@ func (p *Plan) reached(ctx context.Context, tips, have []string, objects bool) (
 		args = append(args, "--objects", "--no-object-names", "--missing=print")
 	}
 	out, err := p.git(ctx, true, []byte(input.String()), args...)
+	if errors.As(err, new(*gitprogram.FailedError)) && !objects { // a commit is missing: no commit counts as reached by others
+		for _, id := range tips {
+			if !slices.Contains(have, id) {
+				reached[id] = true
+			}
+		}
+		return reached, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func (p *planner) planIndex() error {
 	}
 	for _, e := range then {
 		if e.mode != gitlink {
-			p.staged = append(p.staged, e.id)
+			p.staged[e.id] = ":" + e.path
 		}
 	}
 	p.index = &indexPlan{file, now}
@@ -237,7 +237,7 @@ func (p *planner) lostOf(then []staged, saved gitrepo.Repo, as string) (lost []s
 	}
 	for _, tree := range trees {
 		out, err := p.git(p.ctx, true, nil, "ls-tree", "-r", "-z", "--full-tree", tree)
-		if err != nil {
+		if err != nil && !errors.As(err, new(*gitprogram.FailedError)) { // of a tree that is held nowhere, nothing is known
 			return nil, "", err
 		}
 		for text := range strings.SplitSeq(string(out), "\x00") {
@@ -250,7 +250,7 @@ func (p *planner) lostOf(then []staged, saved gitrepo.Repo, as string) (lost []s
 		return nil, "", nil
 	}
 	since, err := p.reached(p.ctx, tips, not, true)
-	if err != nil {
+	if err != nil && !errors.As(err, new(*gitprogram.FailedError)) {
 		return nil, "", err
 	}
 	for id := range since {
@@ -269,7 +269,7 @@ func (p *planner) lostOf(then []staged, saved gitrepo.Repo, as string) (lost []s
 		if kinds[e.id] == "" { // "git add -N" stages a file without content
 			known[e.id] = true
 		} else {
-			p.staged = append(p.staged, lost[i].id)
+			p.staged[e.id] = ":" + lost[i].path
 		}
 	}
 	choose()

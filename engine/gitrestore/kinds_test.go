@@ -125,32 +125,6 @@ func TestObjectsOnAnotherFileSystem(t *testing.T) {
 	b.same(was, b.look(b.dir), "refs", "status")
 }
 
-// TestMissingObjects refuses what is held nowhere.
-func TestMissingObjects(t *testing.T) {
-	b := started(t)
-	b.git("checkout", "-qb", "topic")
-	tip := b.commit("b", "x")
-	blob := b.git("rev-parse", "HEAD:b")
-	b.git("checkout", "-q", "main")
-	s := b.save()
-	b.git("branch", "-qD", "topic")
-	b.forget()
-	if err := os.Remove(filepath.Join(b.held, blob[:2], blob[2:])); err != nil {
-		t.Fatal(err)
-	}
-	p := b.plan(s, b.target(), Missing)
-	if len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0], blob) {
-		t.Errorf("refusals %q", p.Refusals)
-	}
-	if err := os.Remove(filepath.Join(b.held, tip[:2], tip[2:])); err != nil {
-		t.Fatal(err)
-	}
-	p = b.plan(s, b.target(), Missing)
-	if text := strings.Join(lines(p), "\n"); len(p.Refusals) != 0 || !strings.Contains(text, "ref unable refs/heads/topic") {
-		t.Errorf("refusals %q, lines %s", p.Refusals, text)
-	}
-}
-
 // TestWorktreesOfABareRepository has the worktree of a bare repository as its target, and a branch that is lost.
 func TestWorktreesOfABareRepository(t *testing.T) {
 	b := started(t)

@@ -1,7 +1,10 @@
 package gitrestore
 
 import (
+	"cmp"
+	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +20,7 @@ func (p *planner) planLacking() error {
 	if p.partial || p.source.Unchecked || p.Mode == Back || p.Mode == Missing && !p.holdsMore() {
 		return nil
 	}
-	named, err := p.fsck(false)
+	named, err := missingIn(p.ctx, p.repository(false))
 	if err != nil || len(named) == 0 {
 		return err
 	}
@@ -44,36 +47,77 @@ func (p *planner) planLacking() error {
 		p.links = append(p.links, links...)
 		p.line(Line{What: Objects, Change: Returns, Count: n, Note: "What git has needs them, and git lacked them."})
 	}
-	return p.linesOfMissing(missing)
+	return p.linesOfMissing(missing, p.repository(false))
 }
 
-// linesOfMissing name objects that the repository lacks and that are held nowhere.
-func (p *planner) linesOfMissing(missing []string) error {
-	if len(missing) == 0 {
+// linesOfMissing name objects that are held nowhere, as the repository does that needs them, unless a line does already.
+func (p *planner) linesOfMissing(missing []string, of gitprogram.Repository) error {
+	missing = slices.DeleteFunc(missing, func(id string) bool {
+		return slices.ContainsFunc(p.Lines, func(l Line) bool { return l.What == Objects && l.To == id })
+	})
+	if len(missing) == 0 || p.source.Unchecked {
 		return nil
 	}
-	named, err := p.fsck(true)
+	names, err := namesIn(p.ctx, of)
 	if err != nil {
 		return err
 	}
-	for i, id := range missing {
-		if i == maxNamed {
-			p.line(Line{What: Objects, Change: Unable, Count: len(missing) - i, Note: "They are held nowhere, either."})
-			break
-		}
-		p.line(Line{What: Objects, Change: Unable, Name: named[id], Count: 1, To: id, Note: "It is held nowhere."})
+	named := map[string]string{}
+	for _, id := range missing {
+		named[id] = cmp.Or(names[id], p.staged[id])
 	}
+	lines := linesOf(named)
+	for i, l := range lines {
+		if l.To != "" && l.Name == "" && len(p.damaged) > 0 { // git does not miss it
+			lines[i].Note = "What is held of it is damaged."
+		}
+	}
+	p.Lines = append(p.Lines, lines...)
 	return nil
 }
 
-// fsck gives the ids of the objects that git misses, with its names for them if those are asked for. What only a missing one names is
-// not among them.
-func (p *planner) fsck(names bool) (map[string]string, error) {
-	args := []string{"fsck", "--connectivity-only", "--no-dangling", "--no-progress"}
-	if names {
-		args = append(args, "--name-objects")
+// linesOf are lines about objects that are held nowhere, by ids, with git's names.
+func linesOf(named map[string]string) (lines []Line) {
+	for id, name := range named {
+		lines = append(lines, Line{What: Objects, Change: Unable, Name: name, Count: 1, To: id, Note: "It is held nowhere."})
 	}
-	out, err := p.git(p.ctx, false, nil, args...)
+	slices.SortFunc(lines, func(a, b Line) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.To, b.To)) })
+	if more := len(lines) - maxNamed; more > 0 {
+		lines = append(lines[:maxNamed], Line{What: Objects, Change: Unable, Count: more, Note: "They are held nowhere, either."})
+	}
+	return lines
+}
+
+// savedRepository is the saved state as a repository that has all objects that there are.
+func (p *Plan) savedRepository() gitprogram.Repository {
+	r := p.repository(true)
+	if !p.build {
+		r.GitDir, r.Objects = p.source.Dir, append(p.sources(), filepath.Join(p.target.CommonDir, "objects"))
+		for _, dir := range []string{"objects", "refs"} { // without which it is no repository to git
+			_ = os.MkdirAll(filepath.Join(r.GitDir, dir), 0o700) // git says so
+		}
+	}
+	r.Index = p.source.Indexes[p.target.worktree()]
+	return r
+}
+
+// namesIn gives git's names for the objects that a repository misses.
+func namesIn(ctx context.Context, r gitprogram.Repository) (map[string]string, error) {
+	names := map[string]string{}
+	for _, from := range []string{"--reflogs", "--no-reflogs"} { // a name by a reference says more
+		found, err := missingIn(ctx, r, "--name-objects", from)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(names, found)
+	}
+	return names, nil
+}
+
+// missingIn gives the ids of the objects that a repository misses, with git's names for them if the options ask for those. What only a
+// missing one names is not among them.
+func missingIn(ctx context.Context, r gitprogram.Repository, options ...string) (map[string]string, error) {
+	out, err := r.Output(ctx, nil, append([]string{"fsck", "--connectivity-only", "--no-dangling", "--no-progress"}, options...)...)
 	if err != nil && !errors.As(err, new(*gitprogram.FailedError)) { // it fails where objects are missing
 		return nil, err
 	}

@@ -32,47 +32,110 @@ var emptyTree = map[string]bool{
 	"4b825dc642cb6eb9a060e54bf8d69288fbee4904": true, "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321": true,
 }
 
-// planObjects finds what the repository lacks of all that the wanted ids reach.
-func (p *planner) planObjects() error {
-	if len(p.wanted)+len(p.staged) == 0 {
-		return nil
+// planObjects finds what the repository lacks of all that the plan names, and names what is held nowhere. again says that references
+// and lines of reflogs cannot return for that: they are in p.absent now.
+func (p *planner) planObjects() (again bool, err error) {
+	if len(p.wanted)+len(p.inLogs)+len(p.staged) == 0 {
+		return false, nil
 	}
+	links, missing, err := p.lackingFor(slices.Concat(p.wanted, p.inLogs))
+	if err != nil {
+		return false, err
+	}
+	p.links = links
+	if len(missing) == 0 || p.partial {
+		return false, nil
+	}
+	if again, err = p.leaveOut(missing); err != nil || again {
+		return again, err
+	}
+	return false, p.linesOfMissing(missing, p.savedRepository())
+}
+
+// lackingFor finds what the repository lacks of all that tips reach and that the saved index names, and what of it is held nowhere.
+func (p *planner) lackingFor(tips []string) (links []link, missing []string, err error) {
 	elsewhere, _ := p.heads()
-	needed, err := p.reached(p.ctx, p.wanted, p.have(elsewhere), true)
-	if f := (*gitprogram.FailedError)(nil); errors.As(err, &f) {
-		p.refuse("Objects that the saved state needs are held nowhere, or the repository is damaged: %s.", f.Error())
-		return nil
+	needed, err := p.reached(p.ctx, tips, p.have(elsewhere), true)
+	if errors.As(err, new(*gitprogram.FailedError)) { // a commit is held nowhere, and what is beyond it is not known
+		return p.allHeld()
 	}
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	for _, id := range p.staged {
+	for id := range p.staged {
 		needed[id] = true
 	}
 	here, err := p.kinds(p.ctx, false, sorted(needed))
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	var lacking []string
-	for _, id := range sorted(needed) {
-		if here[id] == "" || emptyTree[id] {
-			lacking = append(lacking, id)
+	lacking := slices.DeleteFunc(sorted(needed), func(id string) bool { return here[id] != "" && !emptyTree[id] })
+	links, missing, err = p.findWhole(lacking)
+	return links, slices.DeleteFunc(missing, func(id string) bool { return emptyTree[id] }), err
+}
+
+// allHeld is all that is held and that the repository lacks, and what the saved state needs beside that.
+func (p *planner) allHeld() (links []link, missing []string, err error) {
+	for _, dir := range p.source.Objects {
+		held, err := everyObject(dir)
+		if err != nil {
+			return nil, nil, err
 		}
+		links = append(links, held...)
 	}
-	links, missing, err := p.findWhole(lacking)
+	if !p.source.Unchecked {
+		if _, err := p.setAside(p.ctx, links); err != nil {
+			return nil, nil, err
+		}
+		whole, err := everyObject(p.salvaged())
+		if err != nil {
+			return nil, nil, err
+		}
+		links = append(links, whole...)
+	}
+	named, err := missingIn(p.ctx, p.savedRepository())
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	missing = slices.DeleteFunc(missing, func(id string) bool { return emptyTree[id] })
-	if len(missing) > 0 && !p.partial {
-		what := "held nowhere"
-		if len(p.damaged) > 0 {
-			what += ", or damaged there"
+	here := filepath.Join(p.target.CommonDir, "objects")
+	links = slices.DeleteFunc(links, func(l link) bool {
+		_, err := os.Lstat(filepath.Join(here, l.name))
+		return err == nil || p.damaged[l.from]
+	})
+	return links, sorted(named), nil
+}
+
+// leaveOut adds to p.absent what is missing itself, and what lines of reflogs alone name where the commits that they lead to are not whole:
+// git's gc would fail for as long as such a line is there. It reports whether something has been added.
+func (p *planner) leaveOut(missing []string) (added bool, err error) {
+	var out []string
+	for _, id := range missing {
+		if slices.Contains(p.wanted, id) || slices.Contains(p.inLogs, id) {
+			out = append(out, id)
 		}
-		p.refuse("%d objects that the saved state needs are %s; the first is %s.", len(missing), what, missing[0])
 	}
-	p.links = links
-	return nil
+	if len(p.inLogs) > 0 {
+		_, without, err := p.lackingFor(p.wanted)
+		if err != nil {
+			return false, err
+		}
+		if len(without) < len(missing) {
+			elsewhere, _ := p.heads()
+			reached, err := p.reached(p.ctx, p.inLogs, append(p.have(elsewhere), p.wanted...), false)
+			if err != nil {
+				return false, err
+			}
+			out = append(out, sorted(reached)...)
+		}
+	}
+	if p.absent == nil {
+		p.absent = map[string]bool{}
+	}
+	for _, id := range out {
+		added = added || !p.absent[id] && (slices.Contains(p.wanted, id) || slices.Contains(p.inLogs, id))
+		p.absent[id] = true
+	}
+	return added, nil
 }
 
 // findWhole is find without what is damaged.

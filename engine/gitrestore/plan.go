@@ -110,7 +110,7 @@ type Plan struct {
 
 	partial  bool // objects may be missing
 	build    bool
-	absent   map[string]bool // of a build: by ids that the saved state names, whether they are held nowhere
+	absent   map[string]bool // by ids that the saved state names, whether they are held nowhere
 	damaged  map[string]bool // and files of loose objects that are held and have another content
 	remains  bool            // of the git directory: they are moved into the new one
 	worktree bool            // the linked worktree is registered anew
@@ -190,8 +190,13 @@ func MakePlan(ctx context.Context, s Source, t Target, mode Mode, label string) 
 	if err := p.planWorktree(); err != nil || len(p.Refusals) > 0 {
 		return p, err
 	}
-	pl := &planner{Plan: p, ctx: ctx, renamed: map[string]string{}, left: leftLocks(t.CommonDir)}
-	err = pl.plan(saved)
+	for empty, again := *p, true; again && err == nil; { // without what turned out to be held nowhere
+		absent, damaged := p.absent, p.damaged
+		*p = empty
+		p.absent, p.damaged, p.symbolic = absent, damaged, map[string]string{}
+		pl := &planner{Plan: p, ctx: ctx, renamed: map[string]string{}, staged: map[string]string{}, left: leftLocks(t.CommonDir)}
+		again, err = pl.plan(saved)
+	}
 	if err == nil && len(p.Refusals) == 0 { // packed references that it cannot read stop it only when it changes one
 		_, err = p.git(ctx, false, nil, "for-each-ref", "--count=1", "--format=%(refname)") // with its own format it reads the object of each
 	}
@@ -223,7 +228,8 @@ type planner struct {
 	names      *names            // of the references that there are afterwards
 	renamed    map[string]string // by the saved name
 	wanted     []string          // ids of all that returns
-	staged     []string          // and of what the saved index names
+	inLogs     []string          // and of what lines of reflogs name
+	staged     map[string]string // ids of what a saved index names, with git's name there, as ":a.txt"
 	left       map[string]bool   // locks of processes that have ended, which Apply removes
 }
 
@@ -251,7 +257,8 @@ func readSide(r gitrepo.Repo) (s side, err error) {
 	return s, err
 }
 
-func (p *planner) plan(saved gitrepo.Repo) (err error) {
+// plan plans all parts. again says that ids have come to p.absent, and that a new plan leaves them out.
+func (p *planner) plan(saved gitrepo.Repo) (again bool, err error) {
 	now := gitrepo.Open(p.target.GitDir, p.target.CommonDir)
 	switch {
 	case now.RefStorage() != "files" || saved.RefStorage() != "files":
@@ -262,13 +269,13 @@ func (p *planner) plan(saved gitrepo.Repo) (err error) {
 		p.refuse("The saved state is of a partial clone, which the repository is not now.")
 	}
 	if len(p.Refusals) > 0 {
-		return nil
+		return false, nil
 	}
 	if p.saved, err = readSide(saved); err != nil {
-		return err
+		return false, err
 	}
 	if p.now, err = readSide(now); err != nil {
-		return err
+		return false, err
 	}
 	p.partial = now.Partial()
 	p.dropStrangers()
@@ -283,33 +290,33 @@ func (p *planner) plan(saved gitrepo.Repo) (err error) {
 	d := p.compareRefs()
 	wasStash, err := stashOf(p.saved, true)
 	if err != nil {
-		return err
+		return false, err
 	}
 	isStash, err := stashOf(p.now, false)
 	if err != nil {
-		return err
+		return false, err
 	}
 	logs, err := p.compareLogs()
 	if err != nil {
-		return err
+		return false, err
 	}
 	own, err := p.ownIDs()
 	if err != nil {
-		return err
+		return false, err
 	}
 	if err := p.refuseDamaged(); err != nil || len(p.Refusals) > 0 {
-		return err
+		return false, err
 	}
 	kinds, err := p.kindsOf(d, slices.Concat(wasStash, isStash), logs, own)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if err := p.planRefs(d, kinds); err != nil {
-		return err
+		return false, err
 	}
 	p.planStash(wasStash, isStash, kinds)
 	if err := p.planLogs(logs, kinds); err != nil {
-		return err
+		return false, err
 	}
 	for _, id := range own {
 		if kinds[id] != "" {
@@ -317,18 +324,21 @@ func (p *planner) plan(saved gitrepo.Repo) (err error) {
 		}
 	}
 	if err := p.planOwn(kinds); err != nil {
-		return err
+		return false, err
 	}
 	p.planObstacles()
 	p.goneWorktrees()
 	if err := p.planKeptLogs(); err != nil {
-		return err
+		return false, err
 	}
-	if err := errors.Join(p.planObjects(), p.planLacking()); err != nil {
-		return err
+	if again, err = p.planObjects(); err != nil || again {
+		return again, err
+	}
+	if err := p.planLacking(); err != nil {
+		return false, err
 	}
 	p.refuseLocked()
-	return nil
+	return false, nil
 }
 
 // ownIDs are the ids that what returns of the worktree's own names: something in progress, HEAD and its reflog.
@@ -347,7 +357,7 @@ func (p *planner) ownIDs() ([]string, error) {
 	index, ierr := p.lsFiles(p.ctx, p.source.Indexes[p.target.worktree()])
 	for _, e := range index {
 		if e.mode != gitlink {
-			p.staged = append(p.staged, e.id)
+			p.staged[e.id] = ":" + e.path
 		}
 	}
 	return ids, errors.Join(err, ierr)
@@ -436,5 +446,9 @@ func (p *planner) kindsOf(d differing, stash []logEntry, logs []savedLog, own []
 		}
 	}
 	delete(ask, "") // of a symbolic reference
-	return p.kinds(p.ctx, true, sorted(ask))
+	kinds, err := p.kinds(p.ctx, true, sorted(ask))
+	for id := range p.absent {
+		delete(kinds, id)
+	}
+	return kinds, err
 }

@@ -187,7 +187,7 @@ func (p *planner) planLogs(list []savedLog, kinds map[string]string) error {
 				n++
 				for _, id := range []string{e.old, e.id} {
 					if !isZero(id) {
-						p.wanted = append(p.wanted, id)
+						p.inLogs = append(p.inLogs, id)
 					}
 				}
 			}

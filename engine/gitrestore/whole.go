@@ -182,32 +182,16 @@ func (p *Plan) walk(ctx context.Context, kinds, named map[string]string) (lines 
 	case err != nil && !errors.As(err, new(*gitprogram.FailedError)): // else a commit is missing
 		return nil, err
 	}
-	git := p.repository(true)
-	git.Index = p.source.Indexes[p.target.worktree()]
-	known := map[string]bool{}
-	for _, from := range []string{"--no-reflogs", "--reflogs"} { // a name by a reference says more
-		out, err = git.Output(ctx, nil, "fsck", "--connectivity-only", "--no-dangling", "--no-progress", "--name-objects", from)
-		if err != nil && !errors.As(err, new(*gitprogram.FailedError)) { // it fails, since objects are missing
-			return nil, err
-		}
-		for line := range strings.Lines(string(out)) { // missing blob <id> (refs/heads/main~2:a.txt)
-			what, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " (")
-			if words := strings.Fields(what); len(words) == 3 && words[0] == "missing" && !emptyTree[words[2]] && !known[words[2]] {
-				known[words[2]] = true
-				lines = append(lines, Line{What: Objects, Change: Unable, Name: strings.TrimSuffix(name, ")"), Count: 1, To: words[2], Note: "It is held nowhere."})
-			}
-		}
+	lost, err := namesIn(ctx, p.savedRepository())
+	if err != nil {
+		return nil, err
 	}
 	for id, name := range named { // git 2.55 looks into the repository's own index, and not into the one that it is given
-		if name != "" && p.absent[id] && !known[id] {
-			lines = append(lines, Line{What: Objects, Change: Unable, Name: name, Count: 1, To: id, Note: "It is held nowhere."})
+		if _, known := lost[id]; name != "" && p.absent[id] && !known {
+			lost[id] = name
 		}
 	}
-	slices.SortFunc(lines, func(a, b Line) int { return strings.Compare(a.Name, b.Name) })
-	if more := len(lines) - maxNamed; more > 0 {
-		lines = append(lines[:maxNamed], Line{What: Objects, Change: Unable, Count: more, Note: "They are held nowhere, either."})
-	}
-	if len(lines) == 0 {
+	if lines = linesOf(lost); len(lines) == 0 {
 		lines = []Line{{What: Objects, Change: Unable, Note: "Some that the history needs are held nowhere: git fsck says which."}}
 	}
 	return lines, nil
