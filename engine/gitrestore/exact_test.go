@@ -195,3 +195,28 @@ func TestEmptyReference(t *testing.T) {
 		b.same(was, b.look(b.dir), "refs", "status")
 	}
 }
+
+// TestSymbolicReferenceWhereOthersGo: it returns where references below its name go, and they return where it goes.
+func TestSymbolicReferenceWhereOthersGo(t *testing.T) {
+	for _, packed := range []bool{false, true} {
+		b := started(t)
+		b.git("branch", "other")
+		b.git("symbolic-ref", "refs/heads/sym", "refs/heads/other")
+		b.git("checkout", "-q", "sym")
+		with, was := b.save(), b.look(b.dir)
+		b.git("checkout", "-q", "main")
+		b.git("symbolic-ref", "-d", "refs/heads/sym")
+		b.git("checkout", "-qb", "sym/x/y")
+		b.commit("b", "x")
+		if packed {
+			b.git("pack-refs", "--all")
+		}
+		without, is := b.save(), b.look(b.dir)
+		for range 2 {
+			b.wantLines(b.restore(with, b.target(), Exact), "ref goes refs/heads/sym/x/y", "ref returns refs/heads/sym", "reflog returns refs/heads/sym", "head moves HEAD", "index moves index")
+			b.same(was, b.look(b.dir), "refs", "head")
+			b.restore(without, b.target(), Back)
+			b.same(is, b.look(b.dir), "refs", "head")
+		}
+	}
+}
