@@ -220,3 +220,35 @@ func TestSymbolicReferenceWhereOthersGo(t *testing.T) {
 		}
 	}
 }
+
+// TestSquashMerge: what git prepared for the commit of a squash merge returns, and goes where there was none.
+func TestSquashMerge(t *testing.T) {
+	b := started(t)
+	b.git("checkout", "-qb", "side")
+	b.commit("a", "side")
+	b.git("checkout", "-q", "main")
+	without := b.save()
+	b.commit("a", "main")
+	if _, err := b.try(b.dir, "merge", "--squash", "side"); err == nil {
+		t.Fatal("no conflict")
+	}
+	files := []string{"SQUASH_MSG", "MERGE_MSG"}
+	read := func() (all string) {
+		for _, name := range files {
+			text, _ := os.ReadFile(filepath.Join(b.dir, ".git", name))
+			all += name + string(text)
+		}
+		return all
+	}
+	s, was := b.save(), read()
+	b.git("reset", "-q", "--hard")
+	p := b.restore(s, b.target(), Exact)
+	b.wantLines(p, "progress returns squash merge", "index moves index")
+	if is := read(); is != was || !strings.Contains(is, "Squashed commit") {
+		t.Errorf("%s, not %s", is, was)
+	}
+	p = b.restore(without, b.target(), Exact)
+	if text := strings.Join(lines(p), "\n"); !strings.Contains(text, "progress goes squash merge") || read() != strings.Join(files, "") {
+		t.Errorf("lines %s, and %s", text, read())
+	}
+}

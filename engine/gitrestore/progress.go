@@ -16,8 +16,11 @@ import (
 // atWork are the files by which git knows what is in progress, with what that is called.
 var atWork = []struct{ file, name string }{
 	{"rebase-merge", "rebase"}, {"rebase-apply", "rebase"}, {"MERGE_HEAD", "merge"}, {"CHERRY_PICK_HEAD", "cherry-pick"}, {"REVERT_HEAD", "revert"},
-	{"sequencer", "cherry-pick"}, {"BISECT_START", "bisect"}, {"BISECT_LOG", "bisect"},
+	{"sequencer", "cherry-pick"}, {"BISECT_START", "bisect"}, {"BISECT_LOG", "bisect"}, {"SQUASH_MSG", squashMerge},
 }
+
+// squashMerge ends with the next commit or reset, and git has no command that ends it.
+const squashMerge = "squash merge"
 
 // progressFiles are all files and directories of a git directory that belong to something in progress.
 var progressFiles = []string{
@@ -42,7 +45,7 @@ func (p *planner) planProgress() error {
 	for _, name := range is {
 		switch {
 		case slices.Contains(was, name):
-		case p.Mode == Back:
+		case p.Mode == Back, name == squashMerge:
 			ended = append(ended, name)
 		default:
 			p.refuse("A %s is in progress. Finish it, or end it, first.", name)
