@@ -84,7 +84,7 @@ func (r *Run) prepareGit(way *Way, id oid.ID) error {
 		id = r.Options.GitOf
 	}
 	if id.IsZero() {
-		return &project.RefusedError{What: "that checkpoint does not hold git's own state: there was no git repository, it could not be read, or forget removed it", Next: "leave out --git"}
+		return &project.RefusedError{What: "that checkpoint does not hold git's own state: there was no git repository, it could not be read, or forget removed it", Next: "leave out " + r.gitFlag()}
 	}
 	way.git = &gitMove{half: r.Options.Git, state: id}
 	if err := r.planGit(way.git, way.Target, id); err != nil {
@@ -94,6 +94,14 @@ func (r *Run) prepareGit(way *Way, id oid.ID) error {
 		return &project.RefusedError{What: "git's own state cannot be brought back: " + strings.Join(reasons, " ")}
 	}
 	return nil
+}
+
+// gitFlag is the option that brings git's own state along.
+func (r *Run) gitFlag() string {
+	if r.Options.GitOnly {
+		return "--git-only"
+	}
+	return "--git"
 }
 
 // planGit plans g, the way of git's own state to a captured one, and names what it puts beside others by the target. The caller

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -28,7 +29,7 @@ func (r *Run) undoWithGit() (way Way, err error) {
 		case err != nil:
 			return way, err
 		case s == nil && n == 0:
-			return way, &project.NothingError{What: oplog.UndoVerb, Next: "nothing was lost since any checkpoint: rewind list shows what there is"}
+			return way, &project.NothingError{What: oplog.UndoVerb, Next: found.whyNone()}
 		case s == nil:
 			return way, &project.FewStepsError{What: oplog.UndoVerb, Have: n}
 		}
@@ -82,6 +83,7 @@ type gitSteps struct {
 	from  *manifest.Checkpoint // where the last step led; nil: nowhere yet
 	ahead []undoStep           // found and not looked at
 	none  map[oid.ID]bool      // states of git from which nothing is to be brought back
+	bare  int                  // checkpoints that hold nothing of git, which were passed over
 }
 
 func (r *Run) gitSteps(ops []manifest.Operation) *gitSteps {
@@ -129,23 +131,36 @@ func (g *gitSteps) next() (*undoStep, error) {
 	}
 }
 
+// whyNone says why there is no step.
+func (g *gitSteps) whyNone() string {
+	if g.bare == 0 {
+		return "nothing was lost since any checkpoint: rewind list shows what there is"
+	}
+	do := "do"
+	if g.bare == 1 {
+		do = "does"
+	}
+	return fmt.Sprintf("nothing was lost since any checkpoint that holds git's own state: %d %s not, since there was no git repository, or forget removed it", g.bare, do)
+}
+
 // mostPlans is how many states of git are compared by a plan, with the git program. Of others the events say whether one is worth it.
 const mostPlans = 20
 
 // goes reports whether there is something to do on the way to a state: files differ, or git has lost something since.
 func (g *gitSteps) goes(to manifest.Checkpoint) (bool, error) {
 	r := g.r
-	if to.Git.IsZero() {
-		return false, nil
-	}
 	if !r.Options.GitOnly {
 		differ, err := g.filesDiffer(to)
 		if err != nil || differ {
 			return differ, err
 		}
 	}
+	if to.Git.IsZero() {
+		g.bare++
+		return false, nil
+	}
 	from, root := r.Scan.Git(), r.Now
-	if g.from != nil {
+	if g.from != nil && !g.from.Git.IsZero() {
 		from, root = g.from.Git, g.from.Root
 	}
 	switch {
