@@ -124,7 +124,7 @@ func (g *gitSteps) next() (*undoStep, error) {
 			if g.ahead, err = g.past.stepsOf(*op); err != nil {
 				return nil, err
 			}
-			if g.from == nil && !op.GitBefore.IsZero() && g.r.gitIsAt(manifest.Checkpoint{ID: op.Safety}, op.GitBefore) { // what it left is no state to return to
+			if g.from == nil && g.movedSince(*op) && g.r.gitIsAt(manifest.Checkpoint{ID: op.Safety}, op.GitBefore) { // what it left is no state to return to
 				g.ahead = slices.DeleteFunc(g.ahead, func(s undoStep) bool { return s.back == nil || g.r.Options.GitOnly })
 			}
 		}
@@ -141,6 +141,11 @@ func (g *gitSteps) whyNone() string {
 		do = "does"
 	}
 	return fmt.Sprintf("nothing was lost since any checkpoint that holds git's own state: %d %s not, since there was no git repository, or forget removed it", g.bare, do)
+}
+
+// movedSince reports whether git's own state can be as it was before an operation because a later one brought it there.
+func (g *gitSteps) movedSince(op manifest.Operation) bool {
+	return !op.GitBefore.IsZero() && slices.ContainsFunc(g.past.log, func(o manifest.Operation) bool { return o.Seq > op.Seq && !o.GitAfter.IsZero() })
 }
 
 // mostPlans is how many states of git are compared by a plan, with the git program. Of others the events say whether one is worth it.

@@ -3,6 +3,7 @@ package timeline
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,20 +13,22 @@ import (
 )
 
 // gitSpan is the two states between which a row tells what git did: from its own, or of an operation from the one before
-// it, to the next. So each event is in one row, whichever rows are shown.
-type gitSpan struct{ from, to gitevents.Point }
+// it, to the next. So each event is in one row, whichever rows are shown. via is what the row itself left: of what an operation
+// brought back, and git lost again, both are told.
+type gitSpan struct{ from, via, to gitevents.Point }
 
 // point is what is known of git in a state.
 func (s *State) point() gitevents.Point {
 	return gitevents.Point{Root: s.Root, State: s.git, Repository: s.repository}
 }
 
-// spanGit says of a row from which state on it tells what git did; until is the next state, nil for not known.
-func (r *Row) spanGit(from, until *State) {
-	if from == nil || until == nil {
-		return
+// spanGit says of a row from which state on it tells what git did, and which one it left; until is the next state, nil for not known.
+func (r *Row) spanGit(from, left, until *State) {
+	if until == nil {
+		until = left
 	}
-	if span := (gitSpan{from.point(), until.point()}); span.from.State != span.to.State || span.from.Repository != span.to.Repository {
+	span := gitSpan{from.point(), left.point(), until.point()}
+	if span.from.State != span.via.State || span.via.State != span.to.State || span.from.Repository != span.to.Repository {
 		r.span = &span
 	}
 }
@@ -113,25 +116,34 @@ func (g *Git) Of(r *Row) ([]gitevents.Event, error) {
 		return *r.git, nil
 	}
 	events, known := g.memory.find(*r.span)
-	switch {
-	case known:
-	case g.now != nil && r.span.to == g.now.point() && r.span.from == g.now.gitSince:
-		events = g.now.git
-	default:
-		var err error
-		events, err = g.reader.Between(r.span.from, r.span.to)
-		if err = g.p.Classify(err); project.IsDamage(err) || errors.As(err, new(*gitstate.FormatError)) {
-			events, err = nil, nil
-		}
+	if !known {
+		first, err := g.between(r.span.from, r.span.via)
 		if err != nil {
 			return nil, err
 		}
-	}
-	if !known {
+		then, err := g.between(r.span.via, r.span.to)
+		if err != nil {
+			return nil, err
+		}
+		events = append(first, then...)
 		g.memory.keep(*r.span, events)
 	}
 	r.git = &events
 	return events, nil
+}
+
+func (g *Git) between(from, to gitevents.Point) ([]gitevents.Event, error) {
+	switch {
+	case from == to:
+		return nil, nil
+	case g.now != nil && to == g.now.point() && from == g.now.gitSince:
+		return slices.Clone(g.now.git), nil
+	}
+	events, err := g.reader.Between(from, to)
+	if err = g.p.Classify(err); project.IsDamage(err) || errors.As(err, new(*gitstate.FormatError)) {
+		return nil, nil
+	}
+	return events, err
 }
 
 // ReadGit reads what git did in rows, the first of them first, for as long as it may take. Git gives it then.

@@ -41,10 +41,7 @@ func (t *Timeline) takeOperation(db *manifest.DB, o *manifest.Operation) error {
 		if r.To.git, r.To.repository = r.From.git, r.From.repository; !o.GitAfter.IsZero() {
 			r.To.git, r.To.repository = o.GitAfter, true
 		}
-		r.spanGit(r.From, t.newer)
-		if t.newer == nil {
-			r.spanGit(r.From, r.To)
-		}
+		r.spanGit(r.From, r.To, t.newer)
 	}
 	if r.Target, err = listed(db, o.Checkpoint); err != nil {
 		return err

@@ -30,7 +30,7 @@ type Present struct {
 
 	gitState   oid.ID // tree of git's own state, zero for none
 	repository bool
-	gitSince   gitevents.Point   // of the newest checkpoint
+	gitSince   gitevents.Point   // see leftGit
 	git        []gitevents.Event // what git did since
 }
 
@@ -86,13 +86,34 @@ func Look(ctx context.Context, p *project.Project) (_ *Present, err error) {
 	head, branch := c.GitHead()
 	n.gitState, n.repository = c.Git(), !c.Git().IsZero() || head+branch != ""
 	if err == nil && newest != nil {
-		err = n.lookAtGit(ctx, c.Tx, p, stateOf(newest).point())
+		var since gitevents.Point
+		if since, err = leftGit(ctx, p, newest); err == nil {
+			err = n.lookAtGit(ctx, c.Tx, p, since)
+		}
 	}
 	if err == nil {
 		n.at, err = c.Written(root)
 		n.windows = window.Pending(p)
 	}
 	return n, err
+}
+
+// leftGit is git's own state as the newest checkpoint has it, or as an operation left it since.
+func leftGit(ctx context.Context, p *project.Project, newest *manifest.Checkpoint) (left gitevents.Point, err error) {
+	left = stateOf(newest).point()
+	err = p.Query(ctx, func(db *manifest.DB) error {
+		for o, err := range db.Operations() {
+			switch {
+			case err != nil || o.Seq < newest.Seq:
+				return err
+			case !o.GitAfter.IsZero() && movedTree(&o):
+				left = gitevents.Point{Root: o.After, State: o.GitAfter, Repository: true}
+				return nil
+			}
+		}
+		return nil
+	})
+	return left, err
 }
 
 // Seen is the tree in the form that package attribution takes; nil if it was not looked at.

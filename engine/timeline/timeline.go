@@ -292,7 +292,7 @@ func (t *Timeline) take(db *manifest.DB, e event) error {
 	if err != nil {
 		return err
 	}
-	r.spanGit(state, t.newer)
+	r.spanGit(state, state, t.newer)
 	if l.Kind == manifest.Safety {
 		if t.o.Safety || !t.o.Only {
 			t.pending = r
