@@ -23,6 +23,10 @@ func TestInterrupted(t *testing.T) {
 	if f := app.Explain(&app.InterruptedError{Text: interruptedText("config", context.Canceled)}); f.Code != app.ExitInterrupted || f.Message != "interrupted" || f.Hint != "" {
 		t.Errorf("%+v", f)
 	}
+	begun := &treeio.AbortedError{Err: &treeio.BegunError{Err: context.Canceled, Left: errors.New("locked")}}
+	if text := interruptedText("restore", begun); text != "what was changed in git is not put back yet; rewind undo puts it back" || saysMore(begun) {
+		t.Errorf("%q", text)
+	}
 	after := app.Explain(&app.InterruptedError{Text: interruptedText("run", &restore.NotRunError{Saved: "klmnopqr"})})
 	if after.Message != "interrupted: the command was not run; the checkpoint klmnopqr is kept" {
 		t.Errorf("%+v", after)

@@ -6,6 +6,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/engine/port"
 	"github.com/rewind-cli/rewind/engine/save"
+	"github.com/rewind-cli/rewind/engine/treeio"
 )
 
 // interruptedText says in a few words what an interrupted command has changed, and what remains of its work. "" for a
@@ -21,6 +22,8 @@ func interruptedText(command string, err error) string {
 		return "the store was created, but no checkpoint was taken; rewind init takes it"
 	case errors.As(err, &part):
 		return "the project is as it was; the same command completes the checkout, or remove " + app.ShellQuote(part.Dir)
+	case errors.As(err, new(*treeio.BegunError)):
+		return "what was changed in git is not put back yet; rewind undo puts it back"
 	case errors.As(err, &own):
 		return own.Interrupted()
 	}

@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -286,6 +287,9 @@ func (r *Run) applyGit(g *gitMove) error {
 	for _, plan := range g.plans {
 		if _, err := plan.Apply(r.Ctx); err != nil {
 			return err
+		}
+		if plan.Builds() { // it stays, so the operation is recorded, which an undo takes back
+			r.Ctx = context.WithoutCancel(r.Ctx)
 		}
 	}
 	repo, ok := gitrepo.Find(r.Root())
