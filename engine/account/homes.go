@@ -158,6 +158,7 @@ type Mirror struct {
 	Sum        func() (string, error) // of the list of dropped packs
 	Obeys      func() bool            // the mirror has none of them
 	Links      func() int             // of the store's packs outside of the store and the mirror
+	Forget     func() error           // takes out of the account's other files what may be of dropped packs
 }
 
 // MirrorUse is what a mirror is about to be used for.
@@ -201,6 +202,9 @@ func (m Mirror) SignUp(use MirrorUse) error {
 	}
 	if now != was || now.Packs != sum || use == MirrorLacks {
 		if now.Packs != sum && m.Obeys() {
+			if err := m.Forget(); err != nil {
+				return err
+			}
 			now.Packs = sum
 		}
 		now.Holds = use.holds() || m.holds()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -118,6 +119,28 @@ func UpdateSession(ctx context.Context, env Env, agent, session string, change f
 	if file == "" {
 		return nil
 	}
+	return updateSession(ctx, env, file, change)
+}
+
+// ForgetHeld takes what the sessions' states have of conversations that a store holds out of them: the next capture finds it in the log.
+func ForgetHeld(ctx context.Context, env Env, store string) error {
+	if env.AccountDir() == "" {
+		return nil
+	}
+	files, err := filepath.Glob(filepath.Join(env.AccountDir(), "sessions", "*.json"))
+	for _, file := range files {
+		if s := ReadSession(file); s.Held != nil && s.Held.Store == store {
+			err = errors.Join(err, updateSession(ctx, env, file, func(s *SessionState) {
+				if s.Held != nil && s.Held.Store == store {
+					s.Held = nil
+				}
+			}))
+		}
+	}
+	return err
+}
+
+func updateSession(ctx context.Context, env Env, file string, change func(*SessionState)) error {
 	_, owner, err := env.MakeAccountDir()
 	if err == nil {
 		err = MakeDir(filepath.Dir(file), owner)
@@ -130,7 +153,7 @@ func UpdateSession(ctx context.Context, env Env, agent, session string, change f
 	if lock, err := LockFile(ctx, filepath.Join(filepath.Dir(file), "lock"), "sessions", true); err == nil {
 		defer lock.Release()
 	}
-	s := LoadSession(env, agent, session)
+	s := ReadSession(file)
 	change(&s)
 	data, err := json.Marshal(s)
 	if err != nil {

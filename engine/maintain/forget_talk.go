@@ -44,10 +44,9 @@ type conversations struct {
 	outside  textMarker // the same for files that are not the store's, which counts nothing
 	writer   *cas.Writer
 	redactor transcript.Redactor
-	places   int             // in records and in files of ours
-	files    map[string]bool // the agents' own
-	forks    map[string]bool // of these, those that a restore wrote
-	sessions map[[2]string]bool
+	places   int                   // in records and in files of ours
+	files    map[string]bool       // the agents' own
+	forks    map[string]bool       // of these, those that a restore wrote
 	were     []oid.ID              // conversations that held it
 	held     map[[2]string]bool    // the sessions that had it
 	unread   []manifest.Checkpoint // that something is lost of, where it may have been
@@ -58,7 +57,7 @@ type conversations struct {
 }
 
 func newConversations(ctx context.Context, p *project.Project, tx *commit.Tx, log *LogState, mark textMarker, dry bool) *conversations {
-	f := &conversations{p: p, tx: tx, dry: dry, mark: mark, outside: mark, files: map[string]bool{}, forks: map[string]bool{}, sessions: map[[2]string]bool{}, held: map[[2]string]bool{}, gitStates: map[oid.ID]bool{}}
+	f := &conversations{p: p, tx: tx, dry: dry, mark: mark, outside: mark, files: map[string]bool{}, forks: map[string]bool{}, held: map[[2]string]bool{}, gitStates: map[oid.ID]bool{}}
 	f.writer = tx.Writer()
 	f.redactor = transcript.Redactor{Store: conversation.StoreIn(ctx, tx.Get, f.writer), Redact: mark.lines}
 	for _, o := range log.Operations {
@@ -90,7 +89,6 @@ func (f *conversations) checkpoint(ctx context.Context, c *manifest.Checkpoint) 
 		return changed, ctx.Err()
 	}
 	f.files[c.Transcript.Path] = true
-	f.sessions[session] = true
 	id, err := f.redactor.Conversation(c.Transcript.Content)
 	if project.IsLost(err) {
 		id, f.unread = c.Transcript.Content, append(f.unread, *c)
@@ -350,15 +348,5 @@ func (f *conversations) leftovers(ctx context.Context) error {
 		_, err := f.file(name)
 		errs = append(errs, err)
 	}
-	for s := range f.sessions {
-		if file := account.SessionFile(f.p.Env, s[0], s[1]); file != "" && account.Exists(file) {
-			errs = append(errs, account.UpdateSession(ctx, f.p.Env, s[0], s[1], func(now *account.SessionState) {
-				now.Held = nil
-				if f.mark.text([]byte(now.Prompt), 0) > 0 {
-					now.Prompt = ""
-				}
-			}))
-		}
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, account.ForgetHeld(ctx, f.p.Env, f.p.ID.String()))...)
 }
