@@ -56,6 +56,11 @@ func heldBeside(p *project.Project, commons []string) (dirs []string) {
 	return dirs
 }
 
+// HeldWith are HeldDirs, and those in which other stores of the account hold objects of the git directories.
+func HeldWith(p *project.Project, commons []string) []string {
+	return append(HeldDirs(p), heldBeside(p, commons)...)
+}
+
 // Released is what LetGo stopped holding, or would.
 type Released struct {
 	Objects, Packs int
@@ -88,7 +93,7 @@ func LetGo(p *project.Project, commons, ids []string, dry bool) (done Released, 
 	}
 	var remove []string
 	objects, packs := map[string]bool{}, map[string]bool{} // by name: several directories can hold one
-	for _, dir := range append(HeldDirs(p), heldBeside(p, commons)...) {
+	for _, dir := range HeldWith(p, commons) {
 		for id := range wanted {
 			switch file := loose(dir, id); {
 			case !account.Exists(file):
@@ -159,6 +164,13 @@ func packHas(base string, ids map[string]bool) (has []string, err error) {
 	return has, err
 }
 
+// Sought is what accounts that hold objects of their own are to look for in them, since no other can: it may be in objects that only they hold.
+type Sought struct {
+	Paths []string `json:"paths,omitempty"` // keys of paths: what commits have there is forgotten
+	Above []string `json:"above,omitempty"` // keys of the directories above these
+	Asked []string `json:"asked,omitempty"` // ids of objects that states name and that who forgot could not read
+}
+
 // forgottenNote tells the other accounts, which hold objects of their own, what to let go of.
 type forgottenNote struct {
 	Time time.Time `json:"time"`
@@ -166,25 +178,38 @@ type forgottenNote struct {
 	All  time.Time `json:"all,omitzero"` // when all was let go of
 	Salt []byte    `json:"salt,omitempty"`
 	For  []byte    `json:"for,omitempty"` // a hash of the texts for which it was, if no git directory had them then
+	Sought
+	Looked time.Time `json:"looked,omitzero"` // when something was sought that was not before
 }
 
 const maxForgotten = 64 << 20
 
-// NoteForgotten tells the accounts that hold objects of their own what to let go of; this one has, but for what it has kept. What was
-// noted before is not noted again, if none of them can hold any of it.
-func NoteForgotten(p *project.Project, ids []string, kept bool) error {
+// NoteForgotten tells the accounts that hold objects of their own what to let go of, and what to look for; this one has, but for what it
+// has kept. What was noted before is not noted again, if none of them can hold any of it.
+func NoteForgotten(p *project.Project, ids []string, sought Sought, kept bool) error {
 	held, err := p.HeldElsewhere()
 	if err != nil {
 		return err
 	}
 	n := readForgotten(p)
-	known := len(n.IDs)
-	n.IDs = append(n.IDs, ids...)
-	slices.Sort(n.IDs)
-	if n.IDs = slices.Compact(n.IDs); len(n.IDs) == known && (!held || known == 0) {
+	known, looked := len(n.IDs), n.size()
+	n.IDs = union(n.IDs, ids)
+	n.Paths, n.Above, n.Asked = union(n.Paths, sought.Paths), union(n.Above, sought.Above), union(n.Asked, sought.Asked)
+	switch more := n.size() > looked; {
+	case more || held && len(n.Paths) > 0:
+		n.Looked = p.Env.Time().UTC() // not after the time of the note
+	case len(n.IDs) == known && (!held || known == 0):
 		return obeyed(p, n, kept)
 	}
 	return n.write(p, kept)
+}
+
+func (s Sought) size() int { return len(s.Paths) + len(s.Above) + len(s.Asked) }
+
+func union(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // NoteAll is NoteForgotten of all objects, for some texts. clean: no git directory has the texts. Then who obeys the note cannot hold
@@ -224,6 +249,13 @@ func (n forgottenNote) hash(texts string) ([]byte, error) {
 
 func (n forgottenNote) write(p *project.Project, kept bool) error {
 	n.Time = p.Env.Time().UTC()
+	if err := n.save(p); err != nil {
+		return err
+	}
+	return obeyed(p, n, kept)
+}
+
+func (n forgottenNote) save(p *project.Project) error {
 	data, err := json.Marshal(n)
 	if err != nil {
 		return err
@@ -231,10 +263,7 @@ func (n forgottenNote) write(p *project.Project, kept bool) error {
 	if err := account.MakeDir(filepath.Join(p.StoreDir(), account.GitName), p.Owner); err != nil {
 		return err
 	}
-	if err := account.WriteCache(filepath.Join(p.StoreDir(), account.GitName, account.ForgottenName), data, p.Owner); err != nil {
-		return err
-	}
-	return obeyed(p, n, kept)
+	return account.WriteCache(filepath.Join(p.StoreDir(), account.GitName, account.ForgottenName), data, p.Owner)
 }
 
 // Note is which note of forgotten objects counts, "" where there is none.
@@ -278,17 +307,53 @@ func obeyed(p *project.Project, n forgottenNote, kept bool) error {
 	return p.SignUp(account.MirrorObeyed)
 }
 
-// ObeyForgotten lets go of what was forgotten in another account.
+// ObeyForgotten lets go of what was forgotten in another account. Of a note that has something looked for it does nothing: see ToLookFor.
 func ObeyForgotten(p *project.Project) error {
-	n := readForgotten(p)
-	if n.Time.IsZero() || p.Copied || p.ReadOnly != nil {
+	n, at, ok := unobeyed(p)
+	if !ok || n.Looked.After(at) {
 		return nil
 	}
-	text, _ := account.ReadSmall(filepath.Join(holdIn(p)[0], account.ForgottenName), maxForgotten) // none: it has obeyed nothing
-	at, _ := time.Parse(time.RFC3339Nano, string(text))
-	if at.Equal(n.Time) {
+	return n.obey(p, at)
+}
+
+// ToLookFor is what this account has not looked for yet, as a note of another one says; nil for nothing.
+func ToLookFor(p *project.Project) *Sought {
+	n, at, ok := unobeyed(p)
+	if !ok || !n.Looked.After(at) {
 		return nil
 	}
+	return &n.Sought
+}
+
+// ObeyWith lets go of what was forgotten in another account, and of the objects that this one has found.
+func ObeyWith(p *project.Project, found []string) error {
+	n, at, ok := unobeyed(p)
+	if !ok {
+		return nil
+	}
+	if known := len(n.IDs); len(found) > 0 {
+		if n.IDs = union(n.IDs, found); len(n.IDs) > known {
+			if err := n.save(p); err != nil { // the same note
+				return err
+			}
+		}
+	}
+	return n.obey(p, at)
+}
+
+// unobeyed is the note, and the time of the one that this account has obeyed; ok: it is another one.
+func unobeyed(p *project.Project) (n forgottenNote, at time.Time, ok bool) {
+	n = readForgotten(p)
+	dir := holdIn(p)[0]
+	if n.Time.IsZero() || p.Copied || p.ReadOnly != nil || !account.IsDir(filepath.Dir(dir)) { // without a mirror it holds nothing of its own
+		return n, at, false
+	}
+	text, _ := account.ReadSmall(filepath.Join(dir, account.ForgottenName), maxForgotten) // none: it has obeyed nothing
+	at, _ = time.Parse(time.RFC3339Nano, string(text))
+	return n, at, !at.Equal(n.Time)
+}
+
+func (n forgottenNote) obey(p *project.Project, at time.Time) error {
 	var commons []string
 	if around, ok := gitrepo.Find(p.Root()); ok {
 		commons = append(commons, around.CommonDir)

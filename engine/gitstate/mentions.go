@@ -17,7 +17,12 @@ func (s *State) Mentions(into map[string]bool) error {
 		}
 		data, err := s.Read(e)
 		if err == nil {
-			hexIDs(data, into)
+			ids := map[string]bool{}
+			hexIDs(data, ids)
+			first, _, _ := strings.Cut(pathInWorktree(path), "/")
+			for id := range ids {
+				into[id] = into[id] || first == "refs" || first == "logs" || first == "packed-refs"
+			}
 		}
 		return err
 	})
@@ -29,10 +34,22 @@ func (s *State) Mentions(into map[string]bool) error {
 		if err != nil {
 			return err
 		}
-		indexIDs(data, 20, into) // an index does not say how long its ids are, and can look right with either length
-		indexIDs(data, 32, into)
+		ids := map[string]bool{}
+		indexIDs(data, 20, ids) // an index does not say how long its ids are, and can look right with either length
+		indexIDs(data, 32, ids)
+		for id := range ids {
+			into[id] = into[id]
+		}
 	}
 	return nil
+}
+
+// pathInWorktree is a path below a git directory without that of a linked worktree.
+func pathInWorktree(path string) string {
+	if parts := strings.SplitN(path, "/", 3); len(parts) == 3 && parts[0] == "worktrees" {
+		return parts[2]
+	}
+	return path
 }
 
 // hexIDs finds runs of exactly 40 or 64 hexadecimal digits.

@@ -116,7 +116,7 @@ func (c *Call) save(ctx context.Context) (*outcome, error) {
 			}
 		})
 	}
-	if saved != nil && (saved.Due || c.Project.IsForgetting()) {
+	if saved != nil && (saved.Due || maintain.IsUnfinished(c.Project)) {
 		c.note(c.Detach(WorkOptions{Sweep: true, Fold: true}))
 	}
 	return saved, err

@@ -88,11 +88,11 @@ type repository struct {
 	common   string          // its common git directory
 	workTree string          // "" of one that is not checked out
 	name     string          // for a person: "" of that around the project
-	ids      map[string]bool // objects that its states name
+	ids      map[string]bool // objects that its states name: see State.Mentions
 }
 
 // repositories are those of the project, that around it first. With ids, the objects are collected that their states name.
-func (f *conversations) repositories(log *LogState, ids bool) ([]*repository, error) {
+func repositories(p *project.Project, objects gitstate.Objects, log *LogState, ids bool) ([]*repository, error) {
 	states := map[oid.ID]bool{}
 	for _, c := range log.Checkpoints {
 		states[c.Git] = true
@@ -103,14 +103,14 @@ func (f *conversations) repositories(log *LogState, ids bool) ([]*repository, er
 	}
 	delete(states, oid.ID{})
 	known := map[string]*repository{}
-	if around, ok := gitrepo.Find(f.p.Root()); ok {
+	if around, ok := gitrepo.Find(p.Root()); ok {
 		known[around.CommonDir] = &repository{around.CommonDir, around.WorkTree, "", map[string]bool{}}
 	}
 	for id := range states {
-		list, _, err := gitstate.LoadAll(f.tx, id, f.p.Root())
+		list, _, err := gitstate.LoadAll(objects, id, p.Root())
 		for _, s := range list {
 			if known[s.Common] == nil {
-				known[s.Common] = &repository{s.Common, s.WorkTree, s.Name(f.p.Root()), map[string]bool{}}
+				known[s.Common] = &repository{s.Common, s.WorkTree, s.Name(p.Root()), map[string]bool{}}
 			}
 			if ids && err == nil {
 				err = s.Mentions(known[s.Common].ids)
@@ -181,8 +181,8 @@ func (f *textForgetter) inGitDir(common string) (files []string) {
 }
 
 // letGo lets go of the objects that are held with the content of what is forgotten, and that git itself has no more.
-func (f *forgetter) letGo(result *Forgotten) error {
-	result.Unsearched = f.unsearched
+func (f *forgetter) letGo(ctx context.Context, result *Forgotten) error {
+	defer func() { result.Unsearched = f.unsearched }()
 	if len(f.repos) == 0 && len(gitstate.HeldDirs(f.p)) == 0 {
 		return nil
 	}
@@ -206,7 +206,10 @@ func (f *forgetter) letGo(result *Forgotten) error {
 	if err != nil || result.DryRun {
 		return err
 	}
-	return gitstate.NoteForgotten(f.p, ids, done.Kept)
+	if err := f.ask(ctx); err != nil {
+		return err
+	}
+	return gitstate.NoteForgotten(f.p, ids, f.sought, done.Kept)
 }
 
 // gitIDs are the ids that git has for a file: by either sum, and with the ends of lines as git converts them.

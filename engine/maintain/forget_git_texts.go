@@ -3,6 +3,7 @@ package maintain
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,6 +108,24 @@ func (f *textForgetter) search(ctx context.Context, git gitprogram.Repository, o
 		has.Partly = true
 		return
 	}
+	if !eachObject(out, func(o gitObject, content []byte) {
+		switch {
+		case o.kind == "commit" && f.has(message(content)):
+			has.Commits = append(has.Commits, o.id)
+		case o.kind == "tag" && f.has(message(content)):
+			has.Tags = append(has.Tags, o.id)
+		case o.kind == "blob" && f.has(string(content)):
+			has.Notes = append(has.Notes, o.id)
+		case o.kind == "tree" && slices.ContainsFunc(inTree(content, len(o.id)/2), func(e treeEntry) bool { return f.has(e.name) }):
+			has.Trees = append(has.Trees, o.id)
+		}
+	}) {
+		has.Partly = true
+	}
+}
+
+// eachObject calls each with the objects that git cat-file --batch gives; whole: to the end.
+func eachObject(out []byte, each func(o gitObject, content []byte)) (whole bool) {
 	for len(out) > 0 {
 		head, rest, _ := bytes.Cut(out, []byte("\n"))
 		found := objectsIn(head)
@@ -116,22 +135,12 @@ func (f *textForgetter) search(ctx context.Context, git gitprogram.Repository, o
 		}
 		o := found[0]
 		if o.size > len(rest) {
-			has.Partly = true
-			return
+			return false
 		}
-		content := rest[:o.size]
+		each(o, rest[:o.size])
 		out = bytes.TrimPrefix(rest[o.size:], []byte("\n"))
-		switch {
-		case o.kind == "commit" && f.has(message(content)):
-			has.Commits = append(has.Commits, o.id)
-		case o.kind == "tag" && f.has(message(content)):
-			has.Tags = append(has.Tags, o.id)
-		case o.kind == "blob" && f.has(string(content)):
-			has.Notes = append(has.Notes, o.id)
-		case o.kind == "tree" && slices.ContainsFunc(namesInTree(content, len(o.id)/2), f.has):
-			has.Trees = append(has.Trees, o.id)
-		}
 	}
+	return true
 }
 
 // message is a commit or a tag without the lines that name other objects.
@@ -146,15 +155,17 @@ func message(content []byte) string {
 	}
 }
 
-// namesInTree are the names in a tree of git, whose ids have a size.
-func namesInTree(content []byte, idSize int) (names []string) {
+type treeEntry struct{ mode, name, id string }
+
+// inTree is what a tree of git has, whose ids have a size.
+func inTree(content []byte, idSize int) (entries []treeEntry) {
 	for {
-		_, rest, ok := bytes.Cut(content, []byte(" "))
+		mode, rest, ok := bytes.Cut(content, []byte(" "))
 		name, rest, named := bytes.Cut(rest, []byte{0})
 		if !ok || !named || len(rest) < idSize {
-			return names
+			return entries
 		}
-		names = append(names, string(name))
+		entries = append(entries, treeEntry{string(mode), string(name), hex.EncodeToString(rest[:idSize])})
 		content = rest[idSize:]
 	}
 }

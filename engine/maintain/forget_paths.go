@@ -16,6 +16,7 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -43,6 +44,7 @@ type forgetter struct {
 	inCommits  []string // ids of git's objects that commits have at the chosen paths
 	committed  []string // which of the paths these are
 	unsearched string   // see Forgotten
+	sought     gitstate.Sought
 }
 
 // look finds what checkpoints and operations hold of the chosen paths, before anything is
@@ -277,7 +279,7 @@ func (f *forgetter) finish(ctx context.Context, log *LogState, result *Forgotten
 	if err := f.conversations.finish(result); err != nil {
 		return err
 	}
-	if err := f.letGo(result); err != nil || len(f.content) == 0 {
+	if err := f.letGo(ctx, result); err != nil || len(f.content) == 0 {
 		return err
 	}
 	count := map[string]int{}

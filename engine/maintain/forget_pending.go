@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -43,6 +44,9 @@ func stillPending(ctx context.Context, p *project.Project) (bool, error) {
 	return at != nil, err
 }
 
+// IsUnfinished reports whether FinishForgetting has something to do.
+func IsUnfinished(p *project.Project) bool { return p.IsForgetting() || gitstate.ToLookFor(p) != nil }
+
 func since(n *project.ForgettingNote) *time.Time {
 	if n == nil {
 		return nil
@@ -50,9 +54,10 @@ func since(n *project.ForgettingNote) *time.Time {
 	return &n.Since
 }
 
-// FinishForgetting finishes an interrupted forget, if no other process is in the way.
+// FinishForgetting finishes an interrupted forget, if no other process is in the way, and obeys those of other accounts.
 // It is called after each write; if it fails, status shows that, and the next write tries again.
 func FinishForgetting(ctx context.Context, p *project.Project) {
+	ObeyForgotten(ctx, p)
 	_ = p.SignUp(account.MirrorLooked) // the write has removed from the mirror what was dropped; the next command notes it, too
 	if p.ReadOnly != nil || !p.IsForgetting() {
 		return

@@ -120,7 +120,7 @@ func (f *textForgetter) wanted(ctx context.Context) (ids []oid.ID, says func(*ca
 
 func (f *textForgetter) finish(ctx context.Context, log *LogState, result *Forgotten) (err error) {
 	result.HeldAll = len(gitstate.HeldDirs(f.p)) > 0 // also a message of a commit can have it
-	if f.repos, err = f.repositories(log, false); err != nil {
+	if f.repos, err = repositories(f.p, f.tx, log, false); err != nil {
 		return err
 	}
 	err = f.inGit(ctx, result)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
-	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -29,7 +28,7 @@ func CatchUp(ctx context.Context, p *project.Project) {
 	if kept != "" {
 		p.Notify(kept)
 	}
-	_ = gitstate.ObeyForgotten(p)
+	ObeyForgotten(ctx, p)
 	_ = p.SignUp(account.MirrorLooked) // until then another account's forget says that this one may have it
 	_ = ForgetNotices(ctx, p)          // so does the next command, and a hook before it tells
 }

@@ -67,6 +67,12 @@ func (p *Project) HeldElsewhere() (bool, error) {
 	return slices.ContainsFunc(homes, func(h account.Home) bool { return h.Since || !h.Known() }), err
 }
 
+// HoldElsewhere reports whether another account may hold objects of git.
+func (p *Project) HoldElsewhere() (bool, error) {
+	homes, _, err := p.otherHomes()
+	return slices.ContainsFunc(homes, func(h account.Home) bool { return h.Holds || !h.Known() }), err
+}
+
 func (p *Project) otherHomes() (others []account.Home, links int, err error) {
 	homes, links, err := account.Homes(p.at.Store)
 	own := account.OwnHome(account.MirrorDir(p.Env, p.ID))
