@@ -201,6 +201,12 @@ type driven struct {
 // drive loads the extension with a shell script as its program.
 func drive(t *testing.T, script string, copies string) (d driven, requests []map[string]any) {
 	t.Helper()
+	return play(t, driver, script, copies)
+}
+
+// play is drive with another driver.
+func play(t *testing.T, driver, script, copies string) (d driven, requests []map[string]any) {
+	t.Helper()
 	node, dir := nodeFor(t), t.TempDir()
 	program, log := filepath.Join(dir, "rewind"), filepath.Join(dir, "requests")
 	if script != "" {
@@ -326,5 +332,42 @@ func TestPiLoadedTwice(t *testing.T) {
 		if seen[kind] != 1 {
 			t.Errorf("%s: %d times", kind, seen[kind])
 		}
+	}
+}
+
+// queued plays pi 0.73: the events of the agent wait in a queue, an answer is in the session only once the queue has come to
+// it, and neither the next prompt nor the end of pi waits for the queue.
+var queued = strings.Replace(driver, driver[strings.Index(driver, "await fire(\"before_agent_start\""):strings.Index(driver, "console.log(")], `
+let queue = Promise.resolve();
+const say = (id, role) => (queue = queue.then(() => branch.push({ id, type: "message", message: { role } })));
+const later = (name) => (queue = queue.then(() => fire(name, {})));
+for (const n of [1, 2]) {
+	await fire("before_agent_start", { prompt: "hello " + n });
+	later("agent_start"), say("u" + n, "user"), say("t" + n, "assistant"), later("turn_end"), say("a" + n, "assistant"), later("turn_end"), later("agent_end");
+}
+await fire("session_shutdown", { reason: "quit" });
+await fire("before_agent_start", { prompt: "hello 3" });
+await queue;
+ctx.isIdle = () => false;
+const began = Date.now();
+await fire("session_shutdown", { reason: "killed" });
+if (Date.now() - began > 1500) out.results.killed = "the end of pi waited for an agent at work";
+`, 1)
+
+// What pi has yet to report of the agent comes before the next prompt, and before the session's end.
+func TestPiWaitsForItsQueue(t *testing.T) {
+	_, requests := play(t, queued, "sleep 0.1; echo '{}'", "1")
+	var got []string
+	for _, q := range requests {
+		kind := q["kind"].(string)
+		entries, _ := q["entries"].([]any)
+		for _, e := range entries {
+			kind += ":" + e.(map[string]any)["id"].(string)
+		}
+		got = append(got, kind)
+	}
+	want := "session_start prompt turn_end:u1:t1 turn_end:a1 agent_end prompt turn_end:u2:t2 turn_end:a2 agent_end shutdown prompt shutdown"
+	if got := strings.Join(got, " "); got != want {
+		t.Errorf("asked for %s\nwant %s", got, want)
 	}
 }

@@ -15,6 +15,7 @@ const LOOK_MS = 60_000; // a preview of a large project, for which a person wait
 const RESTORE_MS = 1_800_000;
 const KILL_MS = 30_000; // from when nobody waits any more
 const MAX_WORDED = 5_000; // entries that the list of points is told of
+const QUEUE_MS = 2_000; // without any event, after which the agent's end is not waited for any longer
 const REST_MS = 60_000; // after the program hung, events do not wait for it again
 
 type Answer = {
@@ -83,6 +84,8 @@ export default function (pi: any) {
   let state: string | undefined; // checkpoint of the files as they were last seen
   let mark: string | null | undefined; // the entry before those that are not bound; undefined: no prompt yet
   let telling: Promise<unknown> = Promise.resolve(); // what the program is still to be told, in its order
+  let working = false; // the agent has begun, and its end was not reported yet
+  let asking = 0; // requests about the agent's work that wait for their answer
 
   function notify(ctx: any, text: string, level = "info") {
     try {
@@ -137,6 +140,27 @@ export default function (pi: any) {
     telling = telling.then(() => asked);
   }
 
+  /** A request about what the agent did. */
+  async function worked(kind: string, ctx: any) {
+    asking++;
+    try {
+      await ask(kind, ctx, { entries: fresh(ctx) });
+    } finally {
+      asking--;
+    }
+  }
+
+  /**
+   * Waits until the end of an agent that is at rest was reported. Up to pi 0.73 the agent's events wait in a queue, an answer is
+   * in the session only once the queue has come to it, and pi ends, or begins with the next prompt, without waiting for that.
+   */
+  async function settled(ctx: any) {
+    for (let until = Date.now() + QUEUE_MS; working && ctx.isIdle?.() !== false && Date.now() < until; ) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      if (asking) until = Date.now() + QUEUE_MS;
+    }
+  }
+
   const theirs = (e: any) => e.customType !== MESSAGE;
   const edits = (event: any) => !!event.input?.path && /edit|write|patch/i.test(String(event.toolName ?? ""));
   // Other calls that can write: what such a call leaves is the agent's while it runs. Of a tool that may be waiting for the
@@ -170,6 +194,7 @@ export default function (pi: any) {
   /** Asks the person what is to become of the files, and does it. */
   async function menu(where: string, entry: string, ctx: any): Promise<{ cancel: true } | undefined> {
     if (!ctx.hasUI) return undefined; // the files stay as they are
+    await settled(ctx);
     const look = await ask("options", ctx, { menu: where, entry }, LOOK_MS);
     if (!look?.options?.length) return undefined;
     const choice = await ctx.ui.select(look.title ?? "Restore options", look.options);
@@ -204,11 +229,14 @@ export default function (pi: any) {
   });
 
   on("session_shutdown", async (event, ctx) => {
+    await settled(ctx);
     await ask("shutdown", ctx, { reason: event.reason });
     if (shared.owner?.copy === copy) shared.owner.over = true;
   });
 
   on("before_agent_start", async (event, ctx) => {
+    await settled(ctx);
+    working = true;
     // The entry of the prompt is not in the session yet: it is bound at the end of the turn.
     mark = ctx.sessionManager.getLeafId();
     state = undefined; // should this fail, no older state is taken for the prompt's
@@ -216,12 +244,15 @@ export default function (pi: any) {
     return answer?.inform ? { message: { customType: MESSAGE, content: answer.inform, display: true } } : undefined;
   });
 
-  on("turn_end", async (_event, ctx) => {
-    await ask("turn_end", ctx, { entries: fresh(ctx) });
+  on("agent_start", async () => {
+    working = true; // also where pi itself tries again
   });
 
+  on("turn_end", (_event, ctx) => worked("turn_end", ctx));
+
   on("agent_end", async (_event, ctx) => {
-    await ask("agent_end", ctx, { entries: fresh(ctx) });
+    await worked("agent_end", ctx);
+    working = false;
   });
 
   on("session_compact", async (event, ctx) => {
@@ -260,6 +291,7 @@ export default function (pi: any) {
     description: "The points of this session: look at one, and put the files back",
     handler: async (_args: string, ctx: any) => {
       try {
+        await settled(ctx);
         const list = await ask("points", ctx, { entries: worded(ctx) }, LOOK_MS);
         if (!list?.points?.length) return;
         const labels = list.points.map((p) => p.label);
