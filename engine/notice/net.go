@@ -67,10 +67,13 @@ type difference struct {
 	session string
 	dirs    map[oid.ID]manifest.Dir
 	ops     []manifest.Operation // those that the session has yet to learn of, the oldest first
-	last    manifest.Operation   // the newest that changed files
+	moves   []manifest.Operation // all that changed files since the first of them, also those that its queue has not kept
 	newest  manifest.Checkpoint  // behind that; none: no root
 	own     []uint64             // the session's own checkpoints since the first of ops
 }
+
+// last is the newest operation that changed files.
+func (d *difference) last() *manifest.Operation { return &d.moves[len(d.moves)-1] }
 
 func (d *difference) read(db *manifest.DB, all []queued) error {
 	first := all[0].Operation
@@ -81,17 +84,18 @@ func (d *difference) read(db *manifest.DB, all []queued) error {
 		if op.Seq < first {
 			break
 		}
-		if d.last.Seq == 0 && op.Kind.Moves() && !op.After.IsZero() {
-			d.last = op
+		if op.Kind.Moves() && !op.After.IsZero() {
+			d.moves = append(d.moves, op)
 		}
 		if slices.ContainsFunc(all, func(q queued) bool { return q.Operation == op.Seq }) {
 			d.ops = append(d.ops, op)
 		}
 	}
-	if len(d.ops) != len(all) || slices.ContainsFunc(d.ops, func(o manifest.Operation) bool { return o.After.IsZero() }) {
+	if len(d.moves) == 0 || len(d.ops) != len(all) || slices.ContainsFunc(d.ops, func(o manifest.Operation) bool { return o.After.IsZero() }) {
 		return errUnknown
 	}
 	slices.Reverse(d.ops)
+	slices.Reverse(d.moves)
 	for c, err := range db.Checkpoints(manifest.Query{}) {
 		if err != nil {
 			return err
@@ -102,7 +106,7 @@ func (d *difference) read(db *manifest.DB, all []queued) error {
 		if c.Session == d.session {
 			d.own = append(d.own, c.Seq)
 		}
-		if d.newest.Seq == 0 && c.Seq > d.last.Seq && c.Kind != manifest.Imported {
+		if d.newest.Seq == 0 && c.Seq > d.last().Seq && c.Kind != manifest.Imported {
 			d.newest = c
 		}
 	}
@@ -134,9 +138,9 @@ func (d *difference) now(path string) (*manifest.Entry, error) {
 	if _, err := os.Lstat(filepath.Join(d.root, filepath.FromSlash(path))); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	roots := []oid.ID{d.last.After}
+	roots := []oid.ID{d.last().After}
 	if d.newest.Seq != 0 {
-		roots = []oid.ID{d.newest.Root, d.last.After}
+		roots = []oid.ID{d.newest.Root, d.last().After}
 	}
 	for _, op := range slices.Backward(d.ops) {
 		roots = append(roots, op.After)
@@ -160,17 +164,17 @@ func (d *difference) action(path string) (Action, bool, error) {
 	if err != nil {
 		return "", false, err
 	}
-	for i, op := range d.ops {
+	for i, op := range d.moves {
 		was, err := d.at(op.Before, path)
 		if err != nil {
 			return "", false, err
 		}
 		if i > 0 {
-			left, err := d.at(d.ops[i-1].After, path)
+			left, err := d.at(d.moves[i-1].After, path)
 			if err != nil {
 				return "", false, err
 			}
-			worked := slices.ContainsFunc(d.own, func(seq uint64) bool { return seq > d.ops[i-1].Seq && seq < op.Seq })
+			worked := slices.ContainsFunc(d.own, func(seq uint64) bool { return seq > d.moves[i-1].Seq && seq < op.Seq })
 			if !worked || same(left, was) {
 				continue
 			}
@@ -189,7 +193,7 @@ func (d *difference) action(path string) (Action, bool, error) {
 }
 
 func (d *difference) of(all []queued) (out []Notice, err error) {
-	now := d.last.After
+	now := d.last().After
 	if d.newest.Seq != 0 {
 		now = d.newest.Root
 	}
