@@ -41,6 +41,7 @@ type versionView struct {
 	Added   int          `json:"added"`
 	Deleted int          `json:"deleted"`
 	Binary  bool         `json:"binary,omitempty"`
+	Large   bool         `json:"large,omitempty"` // as of a fileDiffView
 	Hidden  bool         `json:"hidden,omitempty"`
 	Patch   string       `json:"patch,omitempty"`
 	Made    string       `json:"made"`            // why and text of that row, as rewind history tells it
@@ -82,7 +83,7 @@ func (s *space) history(ctx context.Context, args web.Args) (any, error) {
 			}
 		}
 		w := versionView{ID: "@", Time: app.ViewTime(s.C.Out.Now()), Kind: string(st.What), Path: app.ViewPath(st.Path).Path, From: app.ViewPath(st.From).Path,
-			Added: st.D.Added, Deleted: st.D.Deleted, Binary: st.D.Binary, Hidden: st.D.Hidden, Patch: st.D.Patch}
+			Added: st.D.Added, Deleted: st.D.Deleted, Binary: st.D.Binary && !st.D.Large, Large: st.D.Large, Hidden: st.D.Hidden, Patch: st.D.Patch}
 		if len(w.Patch) > longestPatch {
 			w.Patch = ""
 		}

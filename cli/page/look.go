@@ -31,6 +31,7 @@ type fileDiffView struct {
 	Added   int      `json:"added"`
 	Deleted int      `json:"deleted"`
 	Binary  bool     `json:"binary,omitempty"`
+	Large   bool     `json:"large,omitempty"`  // it is a text: too large to be shown line by line
 	Hidden  bool     `json:"hidden,omitempty"` // precious: its lines are not shown
 	Patch   string   `json:"patch,omitempty"`
 	Left    bool     `json:"left,omitempty"`   // the patch is to be asked for
@@ -103,7 +104,7 @@ func (s *space) lookAt(ctx context.Context, r *timeline.Row, other string, room 
 		}
 		v := viewFileDiff(f)
 		v.By = by(f.Path)
-		v.Unread = unsaved && v.Patch == "" && !v.Binary && !v.Hidden
+		v.Unread = unsaved && v.Patch == "" && !v.Binary && !v.Large && !v.Hidden
 		owner := whose[f.Path]
 		v.Mixed = mixed(owner) && v.Patch != ""
 		for _, w := range owner.Works() {
@@ -131,7 +132,7 @@ func mixed(o attribution.Owner) bool { return len(o.Also) > 0 || o.AlsoOutside }
 
 func viewFileDiff(f inspect.FileDiff) fileDiffView {
 	return fileDiffView{PathView: app.ViewPath(f.Path), Status: string(rows.Letter(f.Change)), Added: f.Added, Deleted: f.Deleted,
-		Binary: f.Binary, Hidden: f.Hidden, Patch: f.Patch}
+		Binary: f.Binary && !f.Large, Large: f.Large, Hidden: f.Hidden, Patch: f.Patch}
 }
 
 // part is the row that a question is about, or what came after its turn.

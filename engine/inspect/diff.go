@@ -35,10 +35,11 @@ type FileDiff struct {
 	From            string       // of a rename or a copy: the other path
 	Score           int          // of those: percent of the content that is the same
 	Patch           string       // in git's format; what git has no form for is a line that begins with #
-	Binary          bool
-	Hidden          bool // the content differs, and is not shown since it is precious
-	Added, Deleted  int  // lines, with Patch
-	Hunks           int  // with Patch
+	Binary          bool         // not compared by lines, with Patch
+	Large           bool         // since the texts are too large
+	Hidden          bool         // the content differs, and is not shown since it is precious
+	Added, Deleted  int          // lines, with Patch
+	Hunks           int          // with Patch
 	// Instead is what is there now, where it is deleted and cannot be captured; zero for nothing.
 	Instead problem.Problem
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -26,6 +27,8 @@ type DiffWriter struct {
 
 // DefaultContext is git's.
 const DefaultContext = 3
+
+const headBytes = 8000 // of a large file: they tell whether it is a text
 
 // Write finds the renames and puts down the patches.
 func (w *DiffWriter) Write(diffs []FileDiff) ([]FileDiff, error) {
@@ -114,13 +117,14 @@ func (w *DiffWriter) put(d *FileDiff, p patch.Pair) error {
 	if err != nil {
 		return fmt.Errorf("compare %s: %w", patch.Quote(d.Path), err)
 	}
+	d.Binary, d.Large = written.Binary, written.Large
 	d.Patch = written.Text + d.remark()
-	d.Binary, d.Added, d.Deleted, d.Hunks = written.Binary, written.Added, written.Deleted, written.Hunks
+	d.Added, d.Deleted, d.Hunks = written.Added, written.Deleted, written.Hunks
 	return nil
 }
 
 func (w *DiffWriter) options() patch.Options {
-	o := patch.Options{Context: w.o.Context, IgnoreSpace: w.o.IgnoreSpace, Binary: w.o.Binary}
+	o := patch.Options{Context: w.o.Context, IgnoreSpace: w.o.IgnoreSpace, Binary: w.o.Binary, Head: w.head}
 	o.Context = cmp.Or(o.Context, DefaultContext)
 	return o
 }
@@ -148,13 +152,17 @@ func patchMode(e *manifest.Entry) uint32 {
 	return patch.Regular
 }
 
-func (w *DiffWriter) Content(f *patch.File) ([]byte, error) {
+func (w *DiffWriter) Content(f *patch.File) ([]byte, error) { return w.read(f, math.MaxInt64) }
+
+func (w *DiffWriter) head(f *patch.File) ([]byte, error) { return w.read(f, headBytes) }
+
+func (w *DiffWriter) read(f *patch.File, most int64) ([]byte, error) {
 	r, err := project.ContentOf(w.get, *w.entries[f])
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	return io.ReadAll(r)
+	return io.ReadAll(io.LimitReader(r, most))
 }
 
 // sources are the files of a tree that have the content of one that came.
@@ -204,6 +212,9 @@ func (d *FileDiff) remark() string {
 			new = "/dev/null"
 		}
 		out += "Precious files " + old + " and " + new + " differ\n"
+	}
+	if d.Large {
+		out += say("file %s: too large to be shown line by line", name)
 	}
 	if d.Old != nil && d.New != nil && !isDir(d.Old) && !isDir(d.New) && d.Old.Mode != d.New.Mode && patchMode(d.Old) == patchMode(d.New) {
 		out += say("file %s: mode %04o changed to %04o", name, d.Old.Mode, d.New.Mode)

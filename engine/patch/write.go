@@ -23,12 +23,16 @@ type Options struct {
 	Context     int  // unchanged lines around a change
 	IgnoreSpace bool // lines that differ in white space alone are the same
 	Binary      bool // the content of binary files too, as git apply needs it
+	// Head reads the first bytes of a file that is too large to be compared by lines, 8,000 or more, to tell a text; nil: all of
+	// those count as binary.
+	Head Source
 }
 
 // Written is what became of a pair.
 type Written struct {
 	Text           string // the patch; "" where nothing differs under the options
 	Binary         bool   // not compared by lines
+	Large          bool   // since the texts are too large
 	Added, Deleted int    // lines; 0 of what is binary
 	Hunks          int
 }
@@ -45,7 +49,7 @@ func Write(p Pair, read Source, o Options) (Written, error) {
 	}
 	came, err := write(Pair{New: p.New}, read, o)
 	return Written{
-		gone.Text + came.Text, gone.Binary || came.Binary,
+		gone.Text + came.Text, gone.Binary || came.Binary, gone.Large || came.Large,
 		gone.Added + came.Added, gone.Deleted + came.Deleted, gone.Hunks + came.Hunks,
 	}, err
 }
@@ -56,6 +60,7 @@ type side struct {
 	data []byte
 	held bool // data is all of it
 	text bool
+	long bool // it is a text that is too large for its lines
 }
 
 func load(f *File, read Source, o Options) (side, error) {
@@ -64,10 +69,17 @@ func load(f *File, read Source, o Options) (side, error) {
 		s.held, s.text = true, true
 		return s, nil
 	}
+	var err error
+	if f.Size > MaxText && o.Head != nil {
+		head, err := o.Head(f)
+		if err != nil {
+			return s, err
+		}
+		s.long = IsText(head)
+	}
 	if f.Size > MaxText && (!o.Binary || f.Size > maxBinary) {
 		return s, nil
 	}
-	var err error
 	if s.data, err = read(f); err != nil {
 		return s, err
 	}
@@ -100,6 +112,7 @@ func write(p Pair, read Source, o Options) (Written, error) {
 		w.header(p, true)
 		return w.done(), nil
 	}
+	w.Large = (old.long || new.long) && (old.text || old.long) && (new.text || new.long)
 	switch {
 	case old.text && new.text:
 		a, b := linediff.Lines(string(old.data)), linediff.Lines(string(new.data))
@@ -127,7 +140,11 @@ func write(p Pair, read Source, o Options) (Written, error) {
 		if old.held && new.held {
 			w.index(p, old, new, 7)
 		}
-		fmt.Fprintf(&w.text, "Binary files %s and %s differ\n", nameOf("a/", p.Old), nameOf("b/", p.New))
+		what := "Binary files"
+		if w.Large {
+			what = "Files" // git apply refuses both
+		}
+		fmt.Fprintf(&w.text, "%s %s and %s differ\n", what, nameOf("a/", p.Old), nameOf("b/", p.New))
 	}
 	return w.done(), nil
 }

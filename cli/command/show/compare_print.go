@@ -119,6 +119,8 @@ func didText(d *inspect.FileDiff) string {
 	switch {
 	case d.Hidden:
 		lines = "(precious)"
+	case d.Large:
+		lines = "(too large for lines)"
 	case d.Binary:
 		lines = "(binary)"
 	case d.Status == patch.Added && d.Added > 0:

@@ -245,6 +245,8 @@ func printNameStatus(o *app.Output, f inspect.FileDiff) {
 func printPatch(o *app.Output, d inspect.FileDiff) {
 	if d.Patch == "" {
 		switch {
+		case d.Large:
+			o.Line("%s", o.Color.Paint(screen.Bold, "File "+app.EscapePath(d.Path)+" differs: too large to be shown line by line"))
 		case d.Binary:
 			o.Line("%s", o.Color.Paint(screen.Bold, "Binary file "+app.EscapePath(d.Path)+" differs"))
 		default:

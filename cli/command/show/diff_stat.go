@@ -48,6 +48,8 @@ func statRows(files []inspect.FileDiff) (rows []statRow) {
 		switch {
 		case d.Hidden:
 			r.instead = "precious"
+		case d.Large:
+			r.instead = fmt.Sprintf("too large for lines, %d -> %d bytes", size(d.Old), size(d.New))
 		case d.Binary:
 			r.instead = fmt.Sprintf("Bin %d -> %d bytes", size(d.Old), size(d.New))
 		}

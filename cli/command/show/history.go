@@ -220,6 +220,8 @@ func stepText(s *inspect.Step, d inspect.FileDiff) string {
 		}
 	case d.Hidden:
 		text += " (precious)"
+	case d.Large:
+		text += " (too large to be shown line by line)"
 	case d.Binary:
 		text += " (binary)"
 	case s.What == inspect.Changed || s.What == inspect.Renamed && d.Added+d.Deleted > 0:

@@ -7,7 +7,7 @@ import { Talk } from "./talk.js";
 import { Compare, Film, Hunt, Plan, NameDialog, FilePage, FileList, Operations, Health, Search, Keys, Space, Attempts } from "./later.js";
 import { calm, calmed, useCalm } from "./calm.js";
 import { Copy, Split, restored } from "./parts.js";
-import { Text, Count, count, plain, raw, size, when } from "./text.js";
+import { Text, Count, count, number, plain, raw, size, when } from "./text.js";
 
 // Where they are bundled, rest.js finds in this script what both need.
 export * from "./html.js";
@@ -515,7 +515,8 @@ function Facts({ row, files }) {
   const calm = useCalm();
   const of = [row.agent, row.session && "session " + row.session.slice(0, 8)].filter(Boolean).join(", ");
   const lines = (what) => files.reduce((n, f) => n + f[what], 0);
-  return html`<p class="facts-line">${of && html`<span><${Hue} of=${row.session} /><${Text} of=${of} /></span>`}${row.id !== "@" && calm && html`<time datetime=${new Date(row.ms).toISOString()}>${when(row.ms)}</time>`}${/^[k-z]/.test(row.id) && html`<code title=${row.id}>${row.id.slice(0, 8)}</code>`}${files.length > 0 && html`<span>${count(files.length, "file", "files")} <span class="plus">+${lines("added")}</span> <span class="minus">−${lines("deleted")}</span></span>`}${!files.length && html`<span><${Both} of=${row} /></span>`}</p>`;
+  const large = files.filter((f) => f.large).length;
+  return html`<p class="facts-line">${of && html`<span><${Hue} of=${row.session} /><${Text} of=${of} /></span>`}${row.id !== "@" && calm && html`<time datetime=${new Date(row.ms).toISOString()}>${when(row.ms)}</time>`}${/^[k-z]/.test(row.id) && html`<code title=${row.id}>${row.id.slice(0, 8)}</code>`}${files.length > 0 && html`<span>${count(files.length, "file", "files")}${lines("added") + lines("deleted") > 0 && html` <span class="plus">+${lines("added")}</span> <span class="minus">−${lines("deleted")}</span>`}${large > 0 && `, ${number(large)} too large for lines`}</span>`}${!files.length && html`<span><${Both} of=${row} /></span>`}</p>`;
 }
 
 // resumes gives the command that opens a session's conversation.

@@ -149,6 +149,7 @@ export function Patch({ file, at, narrow, onLine }) {
     return () => (live = false);
   }, [file.patch, file.path]);
   if (file.hidden) return html`<p class="note">Precious: its lines are not shown here.</p>`;
+  if (file.large) return html`<p class="note">It is too large to be shown line by line.</p>`;
   if (file.binary) return html`<p class="note">Binary file.</p>`;
   if (file.unread) return html`<p class="note">Its lines are shown once it is saved.</p>`;
   if (file.waiting) return html`<p class="wait">…</p>`;

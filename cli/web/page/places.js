@@ -45,7 +45,7 @@ export function FilePage({ project, path, at: place, news, goTo, restore, set })
     <div class="two"><ol class="versions" aria-label="Versions, newest first" ref=${box} onKeyDown=${key}>
       ${list.map((w, i) => html`<li key=${w.id + i}><button aria-pressed=${i === at} onClick=${() => choose(w.id)}>
         <span class="first"><span class="n">${w.id === "@" ? "now" : w.n || ""}</span> <span class="kind">${kindWords[w.kind] || w.kind}${w.from && html` from <${Text} of=${w.from} />`}</span>
-        <span class="changes"><span class="plus">+${w.added}</span> <span class="minus">−${w.deleted}</span></span> <span class="age" title=${new Date(w.time).toLocaleString()}>${w.id === "@" ? "" : age(w.time)}</span></span>
+        ${(w.added > 0 || w.deleted > 0) && html`<span class="changes"><span class="plus">+${w.added}</span> <span class="minus">−${w.deleted}</span></span>`} <span class="age" title=${new Date(w.time).toLocaleString()}>${w.id === "@" ? "" : age(w.time)}</span></span>
         <span class="by"><${Text} of=${(v === bare && !shared ? "…" : w.made) ?? (w.by ? (w.by.why + " " + w.by.text).trim() : "you")} most=${120} />${w.whose && html`<br />by <${Text} of=${w.whose} most=${120} />`}</span></button></li>`)}
     </ol>
     <div class="version">${one && html`<div class="buttons">${!shared && one.kind !== "deleted" && html`<span class="pair" role="group" aria-label="What is shown">${[[false, "Changes"], [true, "All lines, by whom"]].map(([lines, label]) => html`<button aria-pressed=${all === lines} onClick=${() => choose(one.id, 0, lines)}>${label}</button>`)}</span>`}${one.id !== "@" && html`<button onClick=${() => goTo(one.by ? one.by.id : one.id)}>Show in the timeline</button>`}
@@ -54,7 +54,7 @@ export function FilePage({ project, path, at: place, news, goTo, restore, set })
         ${!shared && html`<${Copy} text=${() => location.href} title="The address of this version, and of the line whose number was clicked, as long as rewind ui runs">Copy link<//>${!path.startsWith("//") && /^[\w./-]+$/.test(named) && html`<${Copy} text=${"rewind history -p " + named} title=${"The same at a terminal: rewind history -p " + named}>Copy command<//>`}`}</div>
       ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
       ${all && !shared && one.kind !== "deleted" ? html`<${Written} key=${one.id} project=${project} path=${one.path === v.answer.path ? raw(v.answer) : one.path} id=${one.id} news=${one.id === "@" && news} at=${line} goTo=${goTo} onLine=${(n) => choose(one.id, n)} />`
-      : html`<${Patch} file=${{ path: one.path, patch: one.patch, binary: one.binary, hidden: one.hidden }} at=${line} onLine=${(n) => choose(one.id, n)} />`}`}</div></div>`;
+      : html`<${Patch} file=${{ path: one.path, patch: one.patch, binary: one.binary, large: one.large, hidden: one.hidden }} at=${line} onLine=${(n) => choose(one.id, n)} />`}`}</div></div>`;
 }
 
 // turnOf is the row that a revert is about: its argument is the beginning of an id.
