@@ -150,3 +150,38 @@ func TestUIPlanWithout(t *testing.T) {
 	}
 	l.fails("POST", plans, action{Verb: "restore", ID: target, Paths: []string{"d"}, Without: []string{"d/x"}}, 400, "not both", "")
 }
+
+// The plan of a restore, and what was done, say what the checkpoint is without, and which of it is gone.
+func TestUIPlanSaysWhatIsGone(t *testing.T) {
+	l := newLab(t)
+	dir := l.env.Dir
+	l.write(filepath.Join(dir, ".rewindignore"), "build/\n")
+	l.write(filepath.Join(dir, "build", "result"), "lost\n")
+	l.write(filepath.Join(dir, "docs", "x.txt"), "x\n")
+	l.run(l.env, "save", "with docs")
+	for _, gone := range []string{"docs", "build"} {
+		if err := os.RemoveAll(filepath.Join(dir, gone)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	place := l.logIn(l.ui(l.env).URL)
+	var target string
+	for _, r := range l.rows(place) {
+		if strings.Contains(r.Text, "with docs") {
+			target = r.ID
+		}
+	}
+	var plan planView
+	if code := l.ask("POST", "/api/v1"+place+"/plans", action{Verb: "restore", ID: target, Half: "code"}, &plan); code != 200 {
+		t.Fatal(code)
+	}
+	const gone = "Not captured, and gone since: build; it does not come back."
+	facts := strings.Join(plan.Facts, "\n")
+	if !strings.Contains(facts, gone) || !regexp.MustCompile(`Not captured: \d+ paths?\. To list them: rewind show [k-z]{8} --coverage`).MatchString(facts) {
+		t.Errorf("the plan says: %s", facts)
+	}
+	var done struct{ Said string }
+	if code := l.ask("POST", "/api/v1"+place+"/plans/"+plan.ID+"/apply", nil, &done); code != 200 || !strings.Contains(done.Said, gone) {
+		t.Errorf("%d, %s", code, done.Said)
+	}
+}

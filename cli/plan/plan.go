@@ -137,6 +137,9 @@ func (s *Plans) Do(ctx context.Context, id int) (done *Done, now *Plan, why stri
 	if done.Reverted != nil {
 		done.Summary += report.KeptText(done.Reverted)
 	}
+	if text := report.GoneText(done.Restored); text != "" {
+		done.Summary += " " + text
+	}
 	done.Summary += " " + p.takesBack() + " takes it back"
 	clear(s.shown)
 	return done, nil, "", nil

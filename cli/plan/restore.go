@@ -123,6 +123,12 @@ func (a *restoring) plan(ctx context.Context, s *Plans, p *Plan) error {
 	}
 	if err == nil {
 		a.describe(p, r, target)
+		if r.NotCaptured > 0 {
+			p.fact(report.NotCapturedText(s.c, r.NotCaptured, r.Checkpoint.ID.String()[:app.ShortID]))
+		}
+		if text := report.GoneText(r); text != "" {
+			p.fact(text)
+		}
 	}
 	return err
 }

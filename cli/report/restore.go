@@ -351,6 +351,9 @@ func printRestored(c *app.Call, r *restore.Restored, v RestoreWords) {
 	if r.NotCaptured > 0 {
 		TellNotCaptured(c, r.NotCaptured, r.Checkpoint.ID.String()[:app.ShortID])
 	}
+	if text := GoneText(r); text != "" {
+		o.Summary("%s", text)
+	}
 	if !r.DryRun && r.Operation != 0 && (r.Safety != nil || r.Conversation != nil && !r.Conversation.There) {
 		command := v.TakeBack
 		if r.StepsBack > 1 {
@@ -447,8 +450,21 @@ func printRestoredPaths(o *app.Output, r *restore.Restored, most int) {
 // TellNotCaptured says how many paths a checkpoint is without, and how to see them.
 func TellNotCaptured(c *app.Call, n int, checkpoint string) {
 	if n > 0 {
-		c.Out.Summary("Not captured: %s. To list them: %s", app.Plural(n, "path", "paths"), c.Out.Typed("rewind show "+checkpoint+" --coverage"))
+		c.Out.Summary("%s", NotCapturedText(c, n, checkpoint))
 	}
+}
+
+// NotCapturedText is what TellNotCaptured prints of some paths.
+func NotCapturedText(c *app.Call, n int, checkpoint string) string {
+	return "Not captured: " + app.Plural(n, "path", "paths") + ". To list them: " + c.Out.Typed("rewind show "+checkpoint+" --coverage")
+}
+
+// GoneText names what was not captured and is lost, "" for nothing.
+func GoneText(r *restore.Restored) string {
+	if len(r.Gone) == 0 {
+		return ""
+	}
+	return "Not captured, and gone since: " + pathsText(r.Gone) + "; " + app.ByCount(len(r.Gone), "it does", "they do") + " not come back."
 }
 
 // named gives the way to keep the work of others the paths that were typed. Of hunks there is none.

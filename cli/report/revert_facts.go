@@ -98,6 +98,9 @@ func RevertFacts(c *app.Call, r *revert.Reverted, open bool) (facts []string) {
 	if n := len(left); n > 0 {
 		fact("Not covered: %s that this work wrote: %s", app.Plural(n, "ignored file", "ignored files"), pathsText(left))
 	}
+	if text := GoneText(r.Restored); text != "" {
+		fact("%s", text)
+	}
 	for _, line := range nestedText(r.Restored) {
 		fact("%s", line)
 	}

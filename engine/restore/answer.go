@@ -126,7 +126,9 @@ func (r *Run) report(way *Way, changes []treeio.Change, skips []problem.Problem)
 	out := &answer
 	out.Checkpoint, out.DryRun, out.Skip = way.Target, r.Options.DryRun, skips
 	if way.saw != nil && r.Sel == nil && way.hunks == nil {
-		out.NotCaptured = way.saw.outside
+		out.NotCaptured, out.Gone = way.saw.outside, r.gone(way.saw)
+	} else if way.GitThen != nil && r.Sel == nil {
+		out.Gone = r.gone(r.sightOf(*way.GitThen, nil))
 	}
 	if way.git != nil {
 		out.GitState, out.GitLeft = way.git.lines, out.GitLeft || way.git.left

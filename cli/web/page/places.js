@@ -106,7 +106,8 @@ export function Health({ project, news }) {
     ${missing.length > 0 && html`<h3>Not in the newest checkpoint</h3>
       <ul class="reasons">${[...why].map(([reason, n]) => html`<li>${n.toLocaleString()}: <${Text} of=${reason} /></li>`)}</ul>
       <table class="list"><thead><tr><th>Path</th><th>Why</th></tr></thead><tbody>${missing.slice(0, MOST).map((c) => html`<tr><td><span class="path"><${Path} of=${c} /></span></td><td><${Text} of=${c.reason} /></td></tr>`)}</tbody></table>
-      ${missing.length > MOST && html`<p class="note">…and ${(missing.length - MOST).toLocaleString()} more.</p>`}`}`;
+      ${missing.length > MOST && html`<p class="note">…and ${(missing.length - MOST).toLocaleString()} more.</p>`}`}
+    ${s.checkpoints > 1 && html`<p class="note">Of an older checkpoint, rewind show with its number and --coverage lists this; the plan of a restore names what it lacks and is gone since.</p>`}`;
 }
 
 const FEW = 8; // messages that are listed before somebody asks for more: lines in files come below
