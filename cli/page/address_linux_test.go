@@ -101,7 +101,19 @@ func TestPageAddress(t *testing.T) {
 	l.ok(l.Go(host + "/p/" + first[3:35] + "/c/" + folded))
 	l.until(`document.querySelector(".row.chosen .why")?.textContent === "stop" && document.querySelector(".left").textContent.includes("Hide rows without changes")`)
 	l.ok(l.Go(host + "/p/" + first[3:35] + "/c/kkkkkkkkkkkkkkkk"))
-	l.until(`document.querySelector(".warn")?.textContent.includes("not in the timeline") && document.querySelector(".row.chosen")`)
+	// One that is not there is said to be so, for as long as the address names it; no other is chosen in its place.
+	const gone = `document.querySelector(".right .warn")?.textContent.includes('no checkpoint "kkkkkkkk') && !document.querySelector(".row.chosen, .right .go") && location.pathname.endsWith("/c/kkkkkkkkkkkkkkkk") && !document.querySelector(".left").textContent.includes("Hide rows without changes")`
+	l.until(gone)
+	l.write("mine3.txt", "mine\n")
+	l.until(`document.querySelector(".row")?.textContent.includes("+1")`)
+	l.until(gone)
+	l.picture("gone")
+	l.press("j")
+	l.until(`document.querySelector(".row.chosen") && !document.querySelector(".right .warn") && !location.pathname.endsWith("/c/kkkkkkkkkkkkkkkk")`)
+	l.ok(l.Go(host + "/p/" + first[3:35] + "/c/nosuch"))
+	l.until(`document.querySelector(".right .warn")?.textContent.includes('no checkpoint "nosuch"') && !document.querySelector(".row.chosen")`)
+	l.click(".right button", "Show the newest row")
+	l.until(`document.querySelector(".row.chosen") && document.querySelector(".right .go")`)
 	l.clean()
 }
 

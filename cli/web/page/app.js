@@ -107,6 +107,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const chosenID = useRef(place.row || "@");
   const picked = useRef(!!place.row); // by the person
   const wanted = useRef(place.row); // the row of an address, until it is found
+  const missing = useRef(""); // the row of an address that is not there: none is chosen in its place
   const noted = useRef(0);
   const leaves = useRef(); // the rows that the filter leaves
   const news = useRef(0);
@@ -184,8 +185,9 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
         if (all && !shared) return void setFolded(true);
         if (!all) return;
       }
-      if (at < 0 && wanted.current) setError({ message: "the moment that this address names is not in the timeline", hint: "gc may have removed it" });
+      if (at < 0 && wanted.current) (missing.current = wanted.current), setFolded(false);
       wanted.current = "";
+      if (at < 0 && missing.current === chosenID.current) return setChosen(-1);
       const left = picked.current && at < 0 ? leaves.current(t.rows) : []; // the row that was chosen is gone
       setChosen(picked.current && at >= 0 ? at : left.length && left.length < t.rows.length ? left[0] : newest(t.rows));
     };
@@ -432,6 +434,8 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
         <${Split} name="left" label="Width of the timeline" />
         ${row && html`<${Moment} project=${project} row=${row} other=${other} goTo=${goTo} onHistory=${(path) => go({ page: "file", path })}
           noteLine=${noteLine} share=${share} making=${making !== null} attemptsOf=${attemptsOf} readOnly=${readOnly} setAction=${setAction} setNaming=${setNaming} pin=${pin} setAgainst=${setAgainst} against=${against} news=${data.news} known=${known} opened=${opened.current.done} hit=${hit} />`}
+        ${data && !row && missing.current === chosenID.current && html`<section class="middle" /><${Split} name="middle" label="Width of the conversation" /><section class="right" aria-label="Files" tabindex="0"><p class="warn" role="alert">no checkpoint "<${Text} of=${nameOfRow(missing.current)} />": it was forgotten, or gc removed it.</p>
+          <p><button onClick=${() => choose(newest(rows), true)}>Show the newest row</button></p></section>`}
       </main>`}
     ${action && html`<${Plan} key=${JSON.stringify(action)} project=${project} action=${action} change=${setAction} close=${() => setAction((now) => (now === action ? null : now))} left=${(e) => tell(e.message + (e.hint ? ": " + e.hint : "") + ".")} done=${({ said, back, safety, resume }) => (setAction((now) => (now === action ? null : now)), tell(said, back, resume), hunt && action.verb === "restore" && setHunt({ ...hunt, home: action.id === hunt.home ? "" : hunt.home || safety }))} />`}
     ${naming && html`<${NameDialog} project=${project} row=${naming} close=${() => setNaming(null)} done=${(text) => (setNaming(null), tell(text + "."))} />`}`;
@@ -533,7 +537,7 @@ const projectOf = (location) => /^\/p\/([0-9a-f]{32})(?:\/|$)/.exec(location.pat
 
 // A row has a name in addresses: /p/PROJECT/c/NAME.
 const nameOfRow = (id) => (id === "@" ? "now" : id.replace("#", "op-"));
-const rowOfName = (name) => (name === "now" ? "@" : /^(op-\d+|[k-z]{16})$/.test(name || "") ? name.replace("op-", "#") : "");
+const rowOfName = (name) => (name === "now" ? "@" : (name || "").replace(/^op-(?=\d+$)/, "#"));
 
 function placeOf(location) {
   const q = new URLSearchParams(shared ? location.hash.slice(1) : location.search);

@@ -22,7 +22,7 @@ export function FilePage({ project, path, at: place, news, goTo, restore, set })
   const box = useRef();
   if (!v.answer) return html`<${Wait} v=${v} />`;
   const list = v.answer.versions;
-  const at = Math.max(0, list.findIndex((w) => w.id === id));
+  const found = list.findIndex((w) => w.id === id), at = Math.max(0, found);
   const one = list[at];
   const choose = (id, line, lines = all) => (setID(id), setAll(lines), setLine(line ? { line, text: "" } : null), set(id, line, lines));
   const named = one && one.path;
@@ -48,7 +48,7 @@ export function FilePage({ project, path, at: place, news, goTo, restore, set })
         ${(w.added > 0 || w.deleted > 0) && html`<span class="changes"><span class="plus">+${w.added}</span> <span class="minus">−${w.deleted}</span></span>`} <span class="age" title=${new Date(w.time).toLocaleString()}>${w.id === "@" ? "" : age(w.time)}</span></span>
         <span class="by"><${Text} of=${(v === bare && !shared ? "…" : w.made) ?? (w.by ? (w.by.why + " " + w.by.text).trim() : "you")} most=${120} />${w.whose && html`<br />by <${Text} of=${w.whose} most=${120} />`}</span></button></li>`)}
     </ol>
-    <div class="version">${one && html`<div class="buttons">${!shared && one.kind !== "deleted" && html`<span class="pair" role="group" aria-label="What is shown">${[[false, "Changes"], [true, "All lines, by whom"]].map(([lines, label]) => html`<button aria-pressed=${all === lines} onClick=${() => choose(one.id, 0, lines)}>${label}</button>`)}</span>`}${one.id !== "@" && html`<button onClick=${() => goTo(one.by ? one.by.id : one.id)}>Show in the timeline</button>`}
+    <div class="version">${one && id && id !== "@" && found < 0 && html`<p class="warn" role="alert">No version here is of checkpoint "<${Text} of=${id} />": it may have been forgotten, or removed by gc. This is the newest one.</p>`}${one && html`<div class="buttons">${!shared && one.kind !== "deleted" && html`<span class="pair" role="group" aria-label="What is shown">${[[false, "Changes"], [true, "All lines, by whom"]].map(([lines, label]) => html`<button aria-pressed=${all === lines} onClick=${() => choose(one.id, 0, lines)}>${label}</button>`)}</span>`}${one.id !== "@" && html`<button onClick=${() => goTo(one.by ? one.by.id : one.id)}>Show in the timeline</button>`}
         ${restore && one.id !== "@" && one.kind !== "deleted" && html`<button class="go" onClick=${() => restore(one.id)}>Restore this version…</button>`}
         ${!shared && one.id !== "@" && one.kind !== "deleted" && html`<button onClick=${copy}>Keep a copy…</button>`}
         ${!shared && html`<${Copy} text=${() => location.href} title="The address of this version, and of the line whose number was clicked, as long as rewind ui runs">Copy link<//>${!path.startsWith("//") && /^[\w./-]+$/.test(named) && html`<${Copy} text=${"rewind history -p " + named} title=${"The same at a terminal: rewind history -p " + named}>Copy command<//>`}`}</div>
