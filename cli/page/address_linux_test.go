@@ -64,7 +64,7 @@ func TestPageAddress(t *testing.T) {
 	l.ok(l.Eval(`Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => (window.copied = text) } })`, nil))
 	l.click(".right button", "Copy link")
 	l.until(`window.copied?.endsWith("` + second + `") && document.querySelector(".right").textContent.includes("Copied")`)
-	l.click(".right button", "Copy command")
+	l.click(".right button", "rewind show")
 	l.until(`window.copied === "rewind show ` + second[len(second)-16:len(second)-8] + `"`)
 	l.click(".right button", "Copy the session's resume command")
 	l.until(`/^cd \S+ && claude --resume ` + pageSession + `$/.test(window.copied)`)

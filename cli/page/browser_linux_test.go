@@ -108,7 +108,7 @@ func TestPageIsLive(t *testing.T) {
 	l.ok(l.Send("Page.setDownloadBehavior", map[string]any{"behavior": "allow", "downloadPath": kept}, nil))
 	l.ok(l.Eval(`document.querySelectorAll(".versions li button")[1].click()`, nil))
 	l.until(`document.querySelector(".versions [aria-pressed=true]") === document.querySelectorAll(".versions li button")[1]`)
-	l.click(".version button", "Keep a copy…")
+	l.click(".version button", "Download")
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if data, _ := os.ReadFile(filepath.Join(kept, "calc.go")); string(data) == "package calc\n\nfunc Add(a, b int) int { return a + b }\n" {
 			break

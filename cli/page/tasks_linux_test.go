@@ -158,7 +158,7 @@ func (l *pageLab) tasks(name, kept string) {
 			l.until(`document.querySelectorAll(".versions li").length === 2`)
 			l.click(".versions li:last-child button", "the total of an invoice")
 			l.until(`[...document.querySelectorAll(".version .patch .in")].some((e) => e.textContent.includes("return sum"))`)
-			l.click(".version button", "Keep a copy…")
+			l.click(".version button", "Download")
 			if got := download("total*.go", "\n"); got != taskTotal(taskSum[0], taskSum[1]) {
 				l.t.Errorf("the copy has %q", got)
 			}

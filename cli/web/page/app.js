@@ -6,7 +6,7 @@ import { Files, loadable } from "./diff.js";
 import { Talk } from "./talk.js";
 import { Compare, Film, Hunt, Plan, NameDialog, FilePage, FileList, Operations, Health, Search, Keys, Space, Attempts } from "./later.js";
 import { calm, calmed, useCalm } from "./calm.js";
-import { Copy, Split, restored } from "./parts.js";
+import { Copy, More, Split, restored } from "./parts.js";
 import { Text, Count, count, number, plain, raw, size, when } from "./text.js";
 
 // Where they are bundled, rest.js finds in this script what both need.
@@ -500,14 +500,16 @@ function Moment({ project, row, other, goTo, onHistory, noteLine, share, making,
         <${Facts} row=${row} files=${look && !busy && !other ? [look, look.then].flatMap((part) => (part ? part.files : [])) : []} />
         ${isCheckpoint && html`<div class="buttons">
           ${!readOnly && html`<button class="go" onClick=${() => setAction({ verb: "restore", id: row.id })}>Restore…</button>`}
-          ${!readOnly && row.session && html`<button title="What was done for this prompt goes; the rest stays" onClick=${() => setAction({ verb: "revert", id: row.id })}>Revert this turn…</button>`}
-          ${!readOnly && row.call && html`<button title="What this call did goes; the rest stays" onClick=${() => setAction({ verb: "revert", id: row.id, call: true })}>Revert this call…</button>`}
-          ${!shared && html`<${Copy} text=${() => location.origin + address(project, { page: "", row: row.id, ...spot })} title="The address of this row, and of the line whose number was clicked, as long as rewind ui runs">Copy link<//><${Copy} text=${command} title=${"The same at a terminal: " + command}>Copy command<//>`}
-          ${!shared && row.session && html`<${Copy} text=${() => resumes(project, row.session)} title="The command that opens this session's conversation, which continues at its end. To continue from this row: Restore…, Conversation">Copy the session's resume command<//>`}
-          ${!shared && row.prompt && html`<button class="quiet" title="What came of this prompt each time it was tried (a)" onClick=${() => attemptsOf(row)}>Attempts</button>`}
-          ${!shared && row.session && html`<button class="quiet" title="The session as one page to share, without your secrets" aria-disabled=${making} onClick=${() => share(row)}>${making ? "Exporting…" : "Export session"}</button>`}
-          ${!readOnly && html`<button class="quiet" onClick=${() => setNaming(row)}>${row.name ? "Rename…" : "Name…"}</button><button class="quiet" onClick=${pin} title="gc never removes what is pinned">${row.pinned ? "Unpin" : "Pin"}</button>`}
-          ${!shared && html`<button class="quiet" aria-pressed=${against === "@"} onClick=${() => setAgainst(against === "@" ? "" : "@")}>Compare with now</button>`}
+          ${!readOnly && row.session && html`<button title="What was done for this prompt goes; the rest stays (v)" onClick=${() => setAction({ verb: "revert", id: row.id })}>Revert<span class="wide"> this turn</span>…</button>`}
+          ${!shared && html`<button title="Compare with the files as they are now (d)" aria-pressed=${against === "@"} onClick=${() => setAgainst(against === "@" ? "" : "@")}>Compare<span class="wide"> with now</span></button>`}
+          ${!shared && html`<${More} key=${row.id}>
+            ${!readOnly && row.call && html`<button title="What this call did goes; the rest stays" onClick=${() => setAction({ verb: "revert", id: row.id, call: true })}>Revert this call…</button>`}
+            ${row.prompt && html`<button title="What came of this prompt each time it was tried (a)" onClick=${() => attemptsOf(row)}>Attempts at this prompt</button>`}
+            ${!readOnly && html`<button title="A name stands wherever a checkpoint is asked for (n)" onClick=${() => setNaming(row)}>${row.name ? "Rename…" : "Name…"}</button><button onClick=${pin} title="gc never removes what is pinned (p)">${row.pinned ? "Unpin" : "Pin"}</button>`}
+            <${Copy} text=${() => location.origin + address(project, { page: "", row: row.id, ...spot })} title="The address of this row, and of the line whose number was clicked, as long as rewind ui runs">Copy link<//>
+            <${Copy} text=${command} title=${"The same at a terminal: " + command}>Copy command <code>${command}</code><//>
+            ${row.session && html`<${Copy} text=${() => resumes(project, row.session)} title="The command that opens this session's conversation, which continues at its end. To continue from this row: Restore…, Conversation">Copy the session's resume command<//>
+              <button title="The session as one page to share, without your secrets: it is downloaded" aria-disabled=${making} onClick=${() => share(row)}>${making ? "Exporting…" : "Export session (download)"}</button>`}<//>`}
         </div>`}</div>
       ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
       ${look ? html`<div class=${busy ? "stale" : ""}>${look.head_moved && html`<p class="moved"><b>HEAD moved.</b> <${Text} of=${look.head_moved.text} />.</p>`}${(look.git || []).length > 0 && html`<ul class="git">${look.git.map((g) => html`<li><${Text} of=${g} most=${400} /></li>`)}</ul>`}<p class="what"><${Text} of=${look.title} /></p>${files[0]}${look.then && html`<h3 class="then"><${Text} of=${look.then.title} /></h3>${files[1]}`}</div>` : !error && html`<p class="wait">…</p>`}

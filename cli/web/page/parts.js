@@ -10,7 +10,37 @@ export function Copy({ text, title, children }) {
     return () => clearTimeout(soon);
   }, [done]);
   const copy = () => Promise.resolve().then(() => (typeof text === "function" ? text() : text)).then((t) => navigator.clipboard.writeText(t)).then(() => setDone("Copied"), (e) => setDone(e.told || "The browser does not allow it"));
-  return html`<button class="quiet" title=${title} onClick=${copy}><span role="status">${done || children}</span></button>`;
+  // What it says for a while lies over its label: nothing beside it moves.
+  return html`<button class="quiet copy" title=${title} onClick=${copy}><span class=${done ? "covered" : undefined}>${children}</span><span class=${done ? "over" : "hidden"} role="status">${done}</span></button>`;
+}
+
+// More is a menu of what is done less often. It closes with a choice, with Escape and with a click elsewhere; what says that
+// it was copied stays.
+export function More({ children }) {
+  const box = useRef();
+  const close = (back) => {
+    if (!box.current?.open) return;
+    box.current.open = false;
+    if (back) box.current.querySelector("summary").focus();
+  };
+  useEffect(() => {
+    const away = (e) => !box.current.contains(e.target) && close();
+    addEventListener("pointerdown", away);
+    return () => removeEventListener("pointerdown", away);
+  }, []);
+  const key = (e) => {
+    if (!box.current.open || e.ctrlKey || e.metaKey || e.altKey) return;
+    const all = [...box.current.querySelectorAll("summary, button")], by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
+    if (by) all[Math.max(0, Math.min(all.length - 1, all.indexOf(document.activeElement) + by))].focus();
+    else if (e.key === "Escape") close(true);
+    else return;
+    e.preventDefault();
+    e.stopPropagation();
+  };
+  // Before the choice itself: a dialog that it opens gives the focus back to where it was.
+  const chosen = (e) => e.target.closest("button:not(.copy)") && close(true);
+  const left = (e) => e.relatedTarget && !box.current.contains(e.relatedTarget) && close();
+  return html`<details class="more" ref=${box} onKeyDown=${key} onFocusOut=${left}><summary>More</summary><div class="menu" onClickCapture=${chosen}>${children}</div></details>`;
 }
 
 const KEY = "rewind-columns"; // of localStorage: how wide a person made the columns
