@@ -204,6 +204,16 @@ func TestPagePictures(t *testing.T) {
 	l.click(".row", "make the logo green")
 	l.until(`[...document.querySelectorAll(".pictures figcaption")].map((e) => e.textContent).join() === "before 40 × 40,after 60 × 60"`)
 	l.picture("pictures")
+
+	// As it is in the comparison, where what is there now was saved, and among the versions of the file.
+	l.click(".row", "first checkpoint")
+	l.until(`document.querySelector(".row.chosen")?.textContent.includes("first checkpoint")`)
+	l.press("c")
+	l.until(`[...document.querySelectorAll(".compare .file")].find((e) => e.textContent.includes("logo.png"))?.textContent.includes("after 60 × 60")`)
+	l.ok(l.Eval(`history.pushState(null, "", location.pathname + "?at=file&path=logo.png"); dispatchEvent(new PopStateEvent("popstate"))`, nil))
+	l.until(`[...document.querySelectorAll(".version .pictures figcaption")].map((e) => e.textContent).join() === "before 40 × 40,after 60 × 60"`)
+	l.click(".versions button", "created")
+	l.until(`[...document.querySelectorAll(".version .pictures figcaption")].map((e) => e.textContent).join() === "after 40 × 40"`)
 	l.clean()
 }
 

@@ -47,27 +47,23 @@ func (s *space) versionOf(id, path string) (*manifest.Entry, error) {
 // maxPicture is how large a picture is shown, in bytes.
 const maxPicture = 8 << 20
 
-// sideOf is a file as it was before or after what a row, or a comparison, shows of it.
-func (s *space) sideOf(ctx context.Context, args web.Args, path string) (*manifest.Entry, error) {
+// sideOf is a file as it was before or after what a row, or a comparison, shows of it; unsaved: the store may not have it yet.
+func (s *space) sideOf(ctx context.Context, args web.Args, path string) (e *manifest.Entry, unsaved bool, err error) {
 	r, f, err := s.changeOf(ctx, args, path)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if f == nil {
-		return nil, &app.StaleError{What: "file that differs", Name: path}
+		return nil, false, &app.StaleError{What: "file that differs", Name: path}
 	}
-	e := f.New
-	if args("side") == "old" {
+	if e = f.New; args("side") == "old" {
 		e = f.Old
 	}
-	unsaved := args("side") != "old" && (args("other") == "@" || args("other") == "" && r.To != nil && r.To.Now)
-	switch {
-	case e == nil || e.Kind == manifest.Subdir:
-		return nil, &app.StaleError{What: "file there", Name: path}
-	case unsaved:
-		return nil, &failure{app.Failure{Message: "it is shown once it is saved"}, http.StatusNotFound}
+	unsaved = args("side") != "old" && (args("other") == "@" || args("other") == "" && r.To != nil && r.To.Now)
+	if e == nil || e.Kind == manifest.Subdir {
+		return nil, false, &app.StaleError{What: "file there", Name: path}
 	}
-	return e, nil
+	return e, unsaved, nil
 }
 
 // Raw is a version of a file. It takes no turn with other requests, since a large file takes long to read.
@@ -98,15 +94,16 @@ func (s *space) raw(ctx context.Context, args web.Args) (*web.Raw, error) {
 	}()
 	file := pagePath(args("path"))
 	var e *manifest.Entry
+	unsaved := false
 	if args("side") == "" {
 		e, err = s.versionOf(args("id"), file)
 	} else {
-		e, err = s.sideOf(ctx, args, file)
+		e, unsaved, err = s.sideOf(ctx, args, file)
 	}
 	switch {
 	case err != nil:
 		return nil, err
-	case args("side") != "" && e.Size > maxPicture:
+	case (args("side") != "" || args("shown") != "") && e.Size > maxPicture:
 		return nil, &failure{app.Failure{Message: app.Quote(file) + " is too large to be shown here"}, http.StatusForbidden}
 	case e.Precious:
 		return nil, &failure{app.Failure{Message: app.Quote(file) + " is precious: the page does not show what is in it",
@@ -115,7 +112,10 @@ func (s *space) raw(ctx context.Context, args web.Args) (*web.Raw, error) {
 		return &web.Raw{Name: path.Base(file), Size: uint64(len(e.Target)), ReadCloser: io.NopCloser(strings.NewReader(e.Target))}, nil
 	}
 	r, err := inspect.Content(ctx, s.P, *e)
-	if err != nil {
+	switch {
+	case err != nil && unsaved:
+		return nil, &failure{app.Failure{Message: "it is shown once it is saved"}, http.StatusNotFound}
+	case err != nil:
 		return nil, err
 	}
 	keep = true

@@ -22,7 +22,7 @@ func (m *Picker) measure() {
 		w.age = max(w.age, len(r.Age))
 		w.why = max(w.why, min(displaywidth.String(r.Why), 10))
 		w.note = max(w.note, min(displaywidth.String(r.Note), 14))
-		m.lower[i] = strings.ToLower(strings.Join([]string{r.N, r.Why, r.Text, r.Note, r.Hidden}, " "))
+		m.lower[i] = strings.ToLower(strings.Join([]string{r.Why, r.Text, r.Note, r.Hidden}, " "))
 	}
 	m.widths = w
 }
@@ -41,7 +41,8 @@ func (m *Picker) setFilter(text string) {
 	m.moved()
 }
 
-// refilter keeps the rows that have the filter as it was typed, and after them those in which each of its words begins a word.
+// refilter keeps the rows that have the filter as it was typed, and after them those in which each of its words begins a
+// word. A row's number is found whole. The page has the same rule.
 func (m *Picker) refilter() {
 	m.shown = m.shown[:0]
 	phrase := strings.ToLower(strings.TrimSpace(m.filter))
@@ -49,12 +50,13 @@ func (m *Picker) refilter() {
 	var rest []int
 next:
 	for i, text := range m.lower {
-		if strings.Contains(text, phrase) {
+		n := m.rows.List[i].N
+		if strings.Contains(text, phrase) || n == phrase {
 			m.shown = append(m.shown, i)
 			continue
 		}
 		for _, w := range words {
-			if wordAt(text, w) < 0 {
+			if n != w && wordAt(text, w) < 0 {
 				continue next
 			}
 		}

@@ -607,6 +607,21 @@ func TestWordsBeginWords(t *testing.T) {
 	}
 }
 
+// A number of a row is found whole, and is no part of another number.
+func TestNumberOfRowIsFoundWhole(t *testing.T) {
+	rows := numbered(300)
+	for i := range rows.List {
+		rows.List[i].Text = fmt.Sprint("prompt number ", 1000+i)
+	}
+	rows.List[7].Text = "prompt number 25"
+	m := picking(rows, Painter{}, 120, 40)
+	press(m, strings.Fields("/ n u m b e r")...)
+	press(m, " ", "2", "5")
+	if len(m.shown) != 2 || m.shown[0] != 7 || rows.List[m.shown[1]].N != "25" {
+		t.Errorf("shown are %v", m.shown)
+	}
+}
+
 // All files are found by what is typed of their paths; a line of one leads to the row that wrote it.
 func TestFilesLeadToRows(t *testing.T) {
 	m := picking(numbered(30), Painter{}, 120, 40)

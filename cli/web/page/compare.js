@@ -1,6 +1,6 @@
 // Two moments beside each other: both ends are chosen in the same list.
 import { html, useState, useEffect, useLayoutEffect, useMemo } from "./html.js";
-import { get } from "./api.js";
+import { get, bytes } from "./api.js";
 import { Files, loadable } from "./diff.js";
 import { Copy } from "./parts.js";
 import { Text, raw, count, when } from "./text.js";
@@ -79,6 +79,6 @@ export function Compare({ project, data, filter, a, b, news, set, onHistory, set
         ${got.v.head_moved && html`<p class="moved"><b>HEAD moved.</b> <${Text} of=${got.v.head_moved.text} />.</p>`}
         <p class="what">${count(got.v.files.length, "file differs", "files differ")}${got.v.more && ", and more"}</p>
         ${who.length > 0 && html`<ul class="who-list">${who.slice(0, 12).map(([by, n]) => html`<li><b>${n}</b> ${by ? html`by <${Text} of=${by} most=${160} />` : "by you, or nobody who is known"}</li>`)}</ul>`}
-        <${Files} files=${got.v.files} more=${got.v.more} onHistory=${onHistory} /></div>`}
+        <${Files} files=${got.v.files} more=${got.v.more} onHistory=${onHistory} picture=${(f, side) => bytes(`p/${project}/raw`, { id, other, path: raw(f), side })} /></div>`}
     </section></div>`;
 }

@@ -1,10 +1,10 @@
 // The other places: a file's versions, operations, search, what is held and what is not, keys.
 import { html, useState, useEffect, useMemo, useRef } from "./html.js";
-import { keep, shared, stream } from "./api.js";
+import { bytes, keep, shared, stream } from "./api.js";
 import { Text, Path, age, size, count, plain, raw } from "./text.js";
 import { Patch } from "./diff.js";
 import { usePaths, Paths } from "./files.js";
-import { Copy } from "./parts.js";
+import { Copy, Pictures, pictured } from "./parts.js";
 import { Written } from "./written.js";
 import { useAnswer, Wait } from "./answer.js";
 
@@ -26,9 +26,15 @@ export function FilePage({ project, path, at: place, news, goTo, restore, set })
   const one = list[at];
   const choose = (id, line, lines = all) => (setID(id), setAll(lines), setLine(line ? { line, text: "" } : null), set(id, line, lines));
   const named = one && one.path;
+  const pathOf = (w) => (w.path === v.answer.path ? raw(v.answer) : w.path);
+  const before = list[at + 1]?.kind !== "deleted" ? list[at + 1] : undefined;
+  const picture = async (w) => {
+    if (w.id === "@") throw new Error("It is shown once it is saved");
+    return bytes(`p/${project}/raw`, { id: w.id, path: pathOf(w), shown: 1 });
+  };
   const copy = () => {
     setError(null);
-    keep(`p/${project}/raw`, { id: one.id, path: one.path === v.answer.path ? raw(v.answer) : one.path }, plain(one.path.split("/").pop())).catch(setError);
+    keep(`p/${project}/raw`, { id: one.id, path: pathOf(one) }, plain(one.path.split("/").pop())).catch(setError);
   };
   const key = (e) => {
     const n = { ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, Home: 0, End: list.length - 1 }[e.key];
@@ -53,7 +59,8 @@ export function FilePage({ project, path, at: place, news, goTo, restore, set })
         ${!shared && one.id !== "@" && one.kind !== "deleted" && html`<button onClick=${copy} title="The file as this version has it is downloaded">Download</button>`}
         ${!shared && html`<${Copy} text=${() => location.href} title="The address of this version, and of the line whose number was clicked, as long as rewind ui runs">Copy link<//>${!path.startsWith("//") && /^[\w./-]+$/.test(named) && html`<${Copy} text=${"rewind history -p " + named} title=${"The same at a terminal: rewind history -p " + named}>Copy command <code>rewind history</code><//>`}`}</div>
       ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
-      ${all && !shared && one.kind !== "deleted" ? html`<${Written} key=${one.id} project=${project} path=${one.path === v.answer.path ? raw(v.answer) : one.path} id=${one.id} news=${one.id === "@" && news} at=${line} goTo=${goTo} onLine=${(n) => choose(one.id, n)} />`
+      ${all && !shared && one.kind !== "deleted" ? html`<${Written} key=${one.id} project=${project} path=${pathOf(one)} id=${one.id} news=${one.id === "@" && news} at=${line} goTo=${goTo} onLine=${(n) => choose(one.id, n)} />`
+      : one && one.binary && !shared && pictured(one.path) ? html`<${Pictures} key=${one.id} path=${one.path} status=${one.kind === "deleted" ? "D" : before ? "M" : "A"} of=${(side) => picture(side === "new" ? one : before)} />`
       : html`<${Patch} file=${{ path: one.path, patch: one.patch, binary: one.binary, large: one.large, hidden: one.hidden }} at=${line} onLine=${(n) => choose(one.id, n)} />`}`}</div></div>`;
 }
 

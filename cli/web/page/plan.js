@@ -197,12 +197,13 @@ export function NameDialog({ project, row, close, done }) {
       setError(e);
     }
   };
-  const said = text.trim();
+  const said = text.trim(), fits = /^[0-9A-Za-z][\w.-]*$/.test(said);
   return html`<dialog class="plan" ref=${box} aria-labelledby="name-title" onClose=${close}><form onSubmit=${save}>
     <h2 id="name-title">Name ${row.n ? "checkpoint " + row.n : "this checkpoint"}</h2>
-    <p><label>Name <input name="name" autocomplete="off" spellcheck=${false} value=${text} onInput=${(e) => setText(e.target.value)} /></label></p>
+    <p><label>Name <input name="name" autocomplete="off" spellcheck=${false} value=${text} aria-describedby="name-rule" aria-invalid=${said && !fits ? "true" : undefined} onInput=${(e) => (setText(e.target.value), setError(null))} /></label></p>
+    <p class=${"note" + (said && !fits ? " wrong" : "")} id="name-rule">Letters, digits, ".", "_" and "-"; a letter or digit first, and no blank.</p>
     ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html`<br /><${Text} of=${error.hint} />`}</p>`}
-    <ul class="facts"><li>${said ? html`rewind restore <${Text} of=${said} most=${60} /> then goes there, and gc keeps it.` : row.name ? "The name is taken away; gc may remove the checkpoint one day." : "A name stands wherever a checkpoint is asked for."}</li>
+    <ul class="facts"><li>${said && !fits ? "No checkpoint can have this name." : error ? "The name stays as it is." : said ? html`rewind restore <${Text} of=${said} most=${60} /> then goes there, and gc keeps it.` : row.name ? "The name is taken away; gc may remove the checkpoint one day." : "A name stands wherever a checkpoint is asked for."}</li>
       <li>Files and conversations stay as they are.</li></ul>
     <p class="note">Name it again for another name; an empty one takes it away.</p>
     <div class="buttons"><button type="button" onClick=${() => box.current.close()}>Cancel</button><button class="go" disabled=${said === (row.name || "")}>${said || !row.name ? "Name it" : "Take the name away"}</button></div>

@@ -10,18 +10,24 @@ const LANE = 12;
 const SPARE = 8; // rows that are drawn above and below those that are seen, while the list rests or moves slowly
 const REST = 100; // ms
 
-// filtered gives the places of the rows that a filter lets through.
+// filtered gives the places of the rows that a filter lets through: those that have it as it was typed, and those in which
+// each of its words begins a word. The picker has the same rule.
 export function filtered(rows, filter, kinds, range) {
-  const words = filter.toLowerCase().split(/\s+/).filter(Boolean).map(matcher);
+  const typed = filter.trim().toLowerCase(), each = typed.split(/\s+/);
+  const whole = typed ? matcher(typed, false) : null, words = each.length > 1 ? each.map((word) => matcher(word, true)) : [];
   const out = [];
   for (let i = 0; i < rows.length; i++) {
     const r = rows[i];
     if (range && r.id !== "@" && (r.ms < range[0] || r.ms > range[1])) continue;
     if (kinds === "prompts" && !r.prompt && r.id !== "@" && r.kind !== "operation") continue;
     if (kinds === "changes" && r.changes && !some(r.changes) && !r.then && !r.git) continue;
-    let k = 0;
-    while (k < words.length && has(words[k], r)) k++;
-    if (k === words.length) out.push(i);
+    let fits = !whole || has(whole, r);
+    if (!fits && words.length) {
+      let k = 0;
+      while (k < words.length && has(words[k], r)) k++;
+      fits = k === words.length;
+    }
+    if (fits) out.push(i);
   }
   return out;
 }
@@ -61,10 +67,22 @@ function headed(rows, shown, order) {
   return heads.length > 1 || order ? { list, heads, at } : { list: shown, heads: [], at: null };
 }
 
+// Finder finds a text in others, begins: only where a word of them begins with it.
+class Finder {
+  constructor(text, begins) {
+    const plain = text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    this.within = new RegExp(plain, "i");
+    this.begin = begins && /^[\p{L}\p{N}]/u.test(text) ? new RegExp("(?<![\\p{L}\\p{N}])" + plain, "iu") : null;
+  }
+  test(text) {
+    return this.within.test(text) && (!this.begin || this.begin.test(text));
+  }
+}
+
 // matcher is what is asked of each row about a word in small letters. Nothing is kept for it with the rows: there are many.
 // It is an object, and no closure: a browser makes fast code of has for all words, and not for one of them.
-function matcher(word) {
-  const test = new RegExp(word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
+function matcher(word, begins) {
+  const test = new Finder(word, begins);
   const often = () => ({ test, few: new Map(), last: "", is: false });
   return { word, test, why: often(), agent: often(), session: often(), number: /^\d+$/.test(word), id: /^[#@k-z]/.test(word) };
 }
