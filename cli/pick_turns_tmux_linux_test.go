@@ -248,3 +248,24 @@ func TestTmuxTasks(t *testing.T) {
 		t.Errorf("the fork was taken back, and its command is printed:\n%s", s)
 	}
 }
+
+// What was not captured and is gone is named before a restore and after it, in a window in which it takes two lines.
+func TestTmuxSaysWhatIsGone(t *testing.T) {
+	x := newTmux(t, "80", "24")
+	x.write(".rewindignore", "build/\n")
+	x.write("build/result", "lost\n")
+	x.write("docs/a", "d\n")
+	x.run("init")
+	for _, dir := range []string{"docs", "build"} {
+		if err := os.RemoveAll(filepath.Join(x.dir, dir)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x.keys("rewind", "Enter")
+	x.shows(`> .*first checkpoint|@ .*`)
+	x.keys("G", "Enter")
+	x.shows(`Files: 1 to create, with 1 directory\.`, `Not captured: \d+ paths?\. To list them: rewind show [k-z]{8} --coverage`, `Not captured, and gone since: build; it does not come back\.`)
+	x.keys("y")
+	x.shows(`Restored to 1 .*: 1 created\.`, `gone since:\s+build; it does not come back\. u takes it back, q leaves`)
+	x.keys("q")
+}

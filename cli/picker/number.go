@@ -42,6 +42,7 @@ func byNumber(ctx context.Context, s *picking) error {
 		return nil
 	}
 	in := bufio.NewReader(c.Out.Stdin)
+	here := strings.NewReplacer(" with u here, or", "", "? u takes it back", "? rewind undo takes it back") // there are no keys
 	for {
 		word, err := askWord(ctx, c, in, "Restore which? Number, or q: ")
 		if err != nil || word == "" || word == "q" {
@@ -65,12 +66,12 @@ func byNumber(ctx context.Context, s *picking) error {
 				fmt.Fprintln(c.Out.Stderr, "  "+app.Pad(f.Status, 8)+f.Path)
 			}
 			for _, l := range plan.Plan.Notes {
-				fmt.Fprintln(c.Out.Stderr, l.String())
+				fmt.Fprintln(c.Out.Stderr, here.Replace(l.String()))
 			}
 			if plan.Plan.Question == "" {
 				break
 			}
-			if word, err = askWord(ctx, c, in, plan.Plan.Question+" [y/N] "); err != nil || word != "y" && word != "yes" {
+			if word, err = askWord(ctx, c, in, here.Replace(plan.Plan.Question)+" [y/N] "); err != nil || word != "y" && word != "yes" {
 				break
 			}
 			plan = s.answer(ctx, screen.Ask{What: screen.AskDo, Plan: plan.Plan.Token})

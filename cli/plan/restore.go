@@ -176,7 +176,7 @@ func (a *restoring) describe(p *Plan, r *restore.Restored, target project.Listed
 	}
 	p.Alone = slices.DeleteFunc(slices.Clone(r.Others), func(o restore.OtherWork) bool { return o.Alone == nil || o.Alone.Some })
 	conv, half := r.Conversation, a.options.Half
-	files := "Files: " + report.RestoredLine(r)
+	files := "Files: " + withDirectories(r)
 	switch half {
 	case conversation.ConversationOnly:
 		p.fact("The conversation alone; files stay as they are.")
@@ -226,6 +226,17 @@ func (a *restoring) describe(p *Plan, r *restore.Restored, target project.Listed
 	if n := len(r.Skip) - mostSkipped; n > 0 {
 		p.Notes = append(p.Notes, "Skipped: "+app.Plural(n, "more path", "more paths"))
 	}
+}
+
+// withDirectories are the counts of a plan, whose list has the directories, too, that come and go with what is in them.
+func withDirectories(r *restore.Restored) string {
+	created, emptyCreated := r.Count(r.Create)
+	deleted, emptyDeleted := r.Count(r.Delete)
+	line := report.RestoredLine(r)
+	if n := len(r.Create) + len(r.Delete) - created - emptyCreated - deleted - emptyDeleted; n > 0 {
+		line = strings.TrimSuffix(line, ".") + ", with " + app.Plural(n, "directory", "directories") + "."
+	}
+	return line
 }
 
 // movedText is what happens to the conversation.

@@ -38,7 +38,7 @@ func (a *reverting) plan(ctx context.Context, s *Plans, p *Plan) error {
 			p.what += " " + report.TurnsText(r, false)
 		}
 		p.Title = upper(p.what)
-		p.fact("Files: " + report.RestoredLine(r.Restored))
+		p.fact("Files: " + withDirectories(r.Restored))
 	} else {
 		p.Title = report.NothingReverted(r, a.work())
 	}

@@ -646,3 +646,17 @@ func TestFilesLeadToRows(t *testing.T) {
 		t.Errorf("at %s, filter %q", r.ID, m.filter)
 	}
 }
+
+// A message that is longer than the window is wide is shown on more lines, and not cut.
+func TestMessageIsNotCut(t *testing.T) {
+	m := picking(numbered(30), Painter{}, 40, 20)
+	const text = "Restored to 3 \"clean up the docs\": 12 created. u takes it back, q leaves"
+	m.message = Text(Plain, text)
+	shown := m.view()
+	if len(shown) != 20 {
+		t.Fatalf("%d lines", len(shown))
+	}
+	if got := strings.Join(strings.Fields(strings.Join(shown[18:], " ")), " "); got != text {
+		t.Errorf("the last lines are %q", got)
+	}
+}

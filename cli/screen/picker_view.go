@@ -34,14 +34,27 @@ func (m *Picker) view() []string {
 	for len(lines) < h-1 {
 		lines = append(lines, m.p.fit(nil, w, Plain))
 	}
-	foot := m.p.fit(m.foot(), w, Plain)
-	switch {
-	case h == 1:
-		return []string{foot}
-	case len(lines) >= h:
-		lines = lines[:h-1]
+	feet := m.feet(w, h)
+	if most := h - len(feet); len(lines) > most {
+		lines = lines[:most]
 	}
-	return append(lines, foot)
+	for _, foot := range feet {
+		lines = append(lines, m.p.fit(foot, w, Plain))
+	}
+	return lines
+}
+
+// mostFeet is how many lines a message may take, of a window that has several times as many.
+const mostFeet = 3
+
+// feet are the foot, where it is a message that is longer than a line in more of them.
+func (m *Picker) feet(w, h int) []Line {
+	foot := m.foot()
+	if m.message == nil || h < 4*mostFeet || displaywidth.String(foot.String()) <= w {
+		return []Line{foot}
+	}
+	feet := wrapped([]Line{foot}, w)
+	return feet[:min(len(feet), mostFeet)]
 }
 
 // head is the first line: where this is, the scope, what is shown of it.

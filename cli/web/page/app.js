@@ -6,7 +6,7 @@ import { Files, loadable } from "./diff.js";
 import { Talk } from "./talk.js";
 import { Compare, Film, Hunt, Plan, NameDialog, FilePage, FileList, Operations, Health, Search, Keys, Space, Attempts } from "./later.js";
 import { calm, calmed, useCalm } from "./calm.js";
-import { Copy, More, Split, restored } from "./parts.js";
+import { Copy, More, Moved, Split, restored } from "./parts.js";
 import { Text, Count, count, number, plain, raw, size, when } from "./text.js";
 
 // Where they are bundled, rest.js finds in this script what both need.
@@ -36,6 +36,11 @@ function Shell({ first, readOnly, exported }) {
     setProject(id);
   };
   const renew = () => get("projects").then((v) => setProjects(v.projects), () => {}); // the old list still tells something
+  useEffect(() => { // there may be others by now
+    if (shared) return;
+    addEventListener("focus", renew);
+    return () => removeEventListener("focus", renew);
+  }, []);
   return html`<${App} key=${project} project=${project} projects=${projects} chooseProject=${choose} renew=${renew} readOnly=${readOnly} exported=${exported} />`;
 }
 
@@ -43,7 +48,7 @@ function Shell({ first, readOnly, exported }) {
 function Projects({ project, projects, choose, renew }) {
   const known = projects.some((p) => p.id === project);
   const label = (p) => plain(p.name) + (projects.some((q) => q !== p && q.name === p.name) ? " (" + plain(p.root) + ")" : "");
-  return html`<select aria-label="Project" title=${plain(projects.find((p) => p.id === project)?.root || "")} value=${project} onFocus=${renew} onChange=${(e) => choose(e.target.value)}>
+  return html`<select aria-label="Project" title=${plain(projects.find((p) => p.id === project)?.root || "")} value=${project} onPointerEnter=${renew} onFocus=${renew} onChange=${(e) => choose(e.target.value)}>
     ${!known && html`<option value=${project}>?</option>`}${projects.map((p) => html`<option key=${p.id} value=${p.id}>${label(p)}</option>`)}</select>`;
 }
 
@@ -405,7 +410,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   }[place.page];
   return html`<header>
       <h1>rewind</h1>
-      ${projects.length > 1 ? html`<${Projects} project=${project} projects=${projects} choose=${chooseProject} renew=${renew} />` : html`<span class="project" title=${plain(projects[0].root)}><${Text} of=${name} /></span>`}
+      ${projects.length > 1 ? html`<${Projects} project=${project} projects=${projects} choose=${chooseProject} renew=${renew} />` : html`<span class="project" title=${plain(projects[0].root)} onPointerEnter=${shared ? undefined : renew}><${Text} of=${name} /></span>`}
       <form role="search" onSubmit=${(e) => (e.preventDefault(), filter && (search.current.blur(), go({ page: "search", query: filter })))}>
         <input type="search" ref=${search} placeholder="filter ( / ), Enter searches the content" aria-label="Filter the timeline; Enter searches the content of all checkpoints" value=${filter} onInput=${(e) => setFilter(e.target.value)} />
       </form>
@@ -512,7 +517,7 @@ function Moment({ project, row, other, goTo, onHistory, noteLine, share, making,
               <button title="The session as one page to share, without your secrets: it is downloaded" aria-disabled=${making} onClick=${() => share(row)}>${making ? "Exporting…" : "Export session (download)"}</button>`}<//>`}
         </div>`}</div>
       ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
-      ${look ? html`<div class=${busy ? "stale" : ""}>${look.head_moved && html`<p class="moved"><b>HEAD moved.</b> <${Text} of=${look.head_moved.text} />.</p>`}${(look.git || []).length > 0 && html`<ul class="git">${look.git.map((g) => html`<li><${Text} of=${g} most=${400} /></li>`)}</ul>`}<p class="what"><${Text} of=${look.title} /></p>${files[0]}${look.then && html`<h3 class="then"><${Text} of=${look.then.title} /></h3>${files[1]}`}</div>` : !error && html`<p class="wait">…</p>`}
+      ${look ? html`<div class=${busy ? "stale" : ""}>${look.head_moved && html`<${Moved} of=${look.head_moved} />`}${(look.git || []).length > 0 && html`<ul class="git">${look.git.map((g) => html`<li><${Text} of=${g} most=${400} /></li>`)}</ul>`}<p class="what"><${Text} of=${look.title} /></p>${files[0]}${look.then && html`<h3 class="then"><${Text} of=${look.then.title} /></h3>${files[1]}`}</div>` : !error && html`<p class="wait">…</p>`}
     </section>`;
 }
 

@@ -1,5 +1,6 @@
 // Small parts that several places have.
 import { html, useState, useEffect, useRef } from "./html.js";
+import { Text } from "./text.js";
 
 // Copy is a button that puts a text, or what a function gives, on the clipboard.
 export function Copy({ text, title, children }) {
@@ -85,6 +86,13 @@ export function Split({ name, label }) {
   return html`<div class="split" ref=${ref} role="separator" tabindex="0" aria-orientation="vertical" aria-label=${label} aria-valuemin="0" aria-valuemax="100" aria-valuenow=${now} onFocus=${told} onKeyDown=${key}
     onDblClick=${() => set(null)} onPointerDown=${(e) => (e.preventDefault(), ref.current.setPointerCapture(e.pointerId))}
     onPointerMove=${(e) => ref.current.hasPointerCapture(e.pointerId) && set(e.clientX - ref.current.previousElementSibling.getBoundingClientRect().left)} />`;
+}
+
+// Moved says where git's HEAD went. On the same branch, where it is a commit mostly, it is a fact and no warning.
+export function Moved({ of }) {
+  const { from, to, text } = of, at = (head) => head.commit.slice(0, 8);
+  if (from.branch && from.branch === to.branch && from.commit && to.commit) return html`<p class="note">Git: <${Text} of=${from.branch} /> went from <code>${at(from)}</code> to <code>${at(to)}</code>.</p>`;
+  return html`<p class="moved"><b>HEAD moved.</b> <${Text} of=${text} />.</p>`;
 }
 
 const kinds = { png: "png", jpg: "jpeg", jpeg: "jpeg", gif: "gif", webp: "webp", avif: "avif", bmp: "bmp", ico: "x-icon" };

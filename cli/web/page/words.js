@@ -1,4 +1,4 @@
-// What was said, with the marks that agents write: code, emphasis, headings, lists. All of it becomes text, none of it HTML.
+// What was said, with the marks that agents write: code, emphasis, headings, lists, quotations. All of it becomes text, none of it HTML.
 import { html } from "./html.js";
 import { Text } from "./text.js";
 
@@ -9,6 +9,7 @@ const CODE = /(`[^`\n]+`)/;
 const STRONG = /(\*\*(?=[^\s*])[^*\n]*?[^\s*]\*\*)/;
 const EM = /((?<![\w*])\*(?=[^\s*])[^*\n]*?[^\s*]\*(?![\w*]))/;
 const HEADING = /^ {0,3}#{1,6} +(.*?)(?: +#+)?$/;
+const QUOTED = /^ {0,3}> ?(.*)$/;
 const ITEM = /^( *)(?:[-*+]|(\d{1,9})[.)]) +(.*)$/;
 
 // cut is a text in turn without and with the mark of size letters at both ends, each drawn by its own function.
@@ -30,15 +31,16 @@ function emphasised(text) {
   });
 }
 
-// blocks are the lines of a text without code blocks, by what they are: { heading }, { items }, { lines }.
+// blocks are the lines of a text without code blocks, by what they are: { heading }, { quoted }, { items }, { lines }.
 function blocks(text) {
   const out = [];
   let last = null;
   const add = (b) => out.push((last = b));
   for (const line of text.split("\n")) {
-    const heading = HEADING.exec(line), item = !heading && ITEM.exec(line);
+    const heading = HEADING.exec(line), quoted = !heading && QUOTED.exec(line), item = !heading && !quoted && ITEM.exec(line);
     if (!line.trim()) last = last && last.items ? last : null;
     else if (heading) add({ heading: heading[1] });
+    else if (quoted) last?.quoted ? last.quoted.push(quoted[1]) : add({ quoted: [quoted[1]] });
     else if (item) {
       const ordered = item[2] !== undefined;
       if (!last?.items || last.ordered !== ordered) add({ items: [], ordered });
@@ -53,6 +55,7 @@ function blocks(text) {
 
 function Block({ of }) {
   if (of.heading !== undefined) return html`<p class="heading">${emphasised(of.heading)}</p>`;
+  if (of.quoted) return html`<blockquote>${emphasised(of.quoted.join("\n"))}</blockquote>`;
   if (!of.items) return html`<p>${emphasised(of.lines.join("\n"))}</p>`;
   const items = of.items.map((i) => html`<li class=${"depth-" + i.depth} value=${i.number}>${emphasised(i.text)}</li>`);
   return of.ordered ? html`<ol>${items}</ol>` : html`<ul>${items}</ul>`;
