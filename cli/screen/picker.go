@@ -52,6 +52,7 @@ type Picker struct {
 	ends    []int   // the places of those that are chosen
 	found   *Found  // nil while it is searched
 	finding What    // what found is: AskSearch, AskFiles or AskBlame
+	entered bool    // a file was chosen by what was typed, before found came
 	query   string  // what is searched for, or the raw path of the file whose lines are shown
 	goal    string  // id of the row to go to, once its rows are there
 	seek    string  // raw path of the file to show of its look

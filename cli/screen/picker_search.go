@@ -17,7 +17,7 @@ func (m *Picker) beginSearch() {
 }
 
 func (m *Picker) beginFinding(a Ask) {
-	m.mode, m.finding, m.query, m.found, m.message, m.planAt, m.field = searching, a.What, a.Text, nil, nil, 0, nil
+	m.mode, m.finding, m.query, m.found, m.message, m.planAt, m.field, m.entered = searching, a.What, a.Text, nil, nil, 0, nil, false
 	m.ask(a)
 }
 
@@ -53,18 +53,28 @@ func (m *Picker) takeFound(a Answer) {
 	}
 	if m.found = a.Found; m.found == nil {
 		m.failed(a.Err)
-	} else if look := m.look(); m.finding == AskFiles && look != nil && m.file < len(look.Files) { // it begins at the row's file
+		return
+	}
+	if look := m.look(); m.finding == AskFiles && len(m.field) == 0 && look != nil && m.file < len(look.Files) { // it begins at the row's file
 		m.planAt = max(slices.IndexFunc(m.found.Lines, func(f FoundLine) bool { return f.Raw == look.Files[m.file].Raw }), 0)
+	}
+	if m.entered {
+		m.foundKey("enter")
 	}
 }
 
 // foundKey is a key while lines that were found, or files, are shown.
 func (m *Picker) foundKey(k string) {
 	if m.finding == AskFiles && m.filesKey(k) {
+		m.entered = false
 		return
 	}
 	if k == "esc" || k == "q" {
 		m.mode, m.message = browsing, nil
+		return
+	}
+	if m.found == nil {
+		m.entered = k == "enter" && m.finding == AskFiles // who types a path quickly is not to wait for the list
 		return
 	}
 	lines := m.foundLines()

@@ -660,3 +660,21 @@ func TestMessageIsNotCut(t *testing.T) {
 		t.Errorf("the last lines are %q", got)
 	}
 }
+
+// TestPathTypedAhead: enter chooses the file that was typed, also before the list of files has come.
+func TestPathTypedAhead(t *testing.T) {
+	m := picking(numbered(30), Painter{}, 120, 40)
+	press(m, "F", "w", "enter")
+	files := func(a Ask) Answer {
+		return Answer{Found: &Found{Lines: []FoundLine{{Path: "a.go", Raw: "a.go"}, {Path: "w.go", Raw: "w.go"}}}}
+	}
+	answer(m, files)
+	if a := m.asks; len(a) != 1 || a[0].What != AskBlame || a[0].Text != "w.go" {
+		t.Errorf("asked %+v", a)
+	}
+	press(m, "esc", "F", "w", "enter", "backspace") // what is typed after it takes it back
+	answer(m, files)
+	if m.finding != AskFiles {
+		t.Error("a file was chosen while its path was typed")
+	}
+}
