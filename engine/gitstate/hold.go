@@ -293,6 +293,9 @@ func (h *holder) makeDirs(dir string) error {
 
 // copy holds a file that cannot have a second name.
 func (h *holder) copy(from, to string) error {
+	if account.Exists(to) { // an alternate has it, too
+		return nil
+	}
 	f, info, err := vfs.OpenRegular(from, vfs.NoFollow)
 	if err != nil {
 		return err
