@@ -220,6 +220,18 @@ type Session struct {
 	Time                                      time.Time
 }
 
+// BegunAnew reports whether the session has an empty conversation, which the person began in a client that had another one.
+func (s *Session) BegunAnew() bool { return s.Source == "clear" || s.Source == "new" }
+
+// Continues is the session whose conversation this one has; "" for none. Parent of one that was begun anew is that before it
+// in the same client.
+func (s *Session) Continues() string {
+	if s.Parent == s.ID || s.BegunAnew() {
+		return ""
+	}
+	return s.Parent
+}
+
 // Sequenced is a record with its place in the log.
 type Sequenced struct {
 	Seq    uint64

@@ -38,9 +38,12 @@ func attemptLines(v *rows.Attempts, now time.Time) (out []screen.Line, tried []s
 	for i := range v.Tried {
 		a := &v.Tried[i]
 		mark, end, id := " ", "its end was removed", ""
+		if a.N == f.At {
+			mark = "*"
+		}
 		switch {
 		case a.Open:
-			mark, end, id = "*", "", "@"
+			end, id = "", "@"
 		case a.End != nil:
 			end, id = "ends with "+rows.Clipped(a.End), a.End.ID.String()
 		}

@@ -149,7 +149,7 @@ func (v *Attempts) View() AttemptsView {
 		t := &v.Tried[i]
 		c := &t.Prompt
 		w := attemptView{N: t.N, Prompt: c.Prompt, PromptID: c.PromptID, SessionID: c.Session, Agent: c.Agent, Checkpoint: ViewCheckpoint(*c),
-			Now: t.Now, Current: t.Open, Began: app.ViewTime(t.Began()), Prompts: t.Prompts, Mixed: t.Mixed, Others: t.Others, OthersAlso: t.Also}
+			Now: t.Now, Current: t.N == v.Fork.At, Began: app.ViewTime(t.Began()), Prompts: t.Prompts, Mixed: t.Mixed, Others: t.Others, OthersAlso: t.Also}
 		if t.End != nil && !t.Now {
 			w.End = new(ViewCheckpoint(*t.End))
 		}

@@ -31,7 +31,7 @@ type Attempt struct {
 	Prompts int             // typed in it, in its session or one that comes from that
 	Mixed   bool            // another attempt was at work in the same tree, so that its trees have both
 	Left    bool            // its conversation had been left when End was taken, at another attempt's prompt
-	Open    bool            // the tree has its state: what came since End is its, too
+	Open    bool            // the tree has its state, and no conversation that was begun anew since: what came since End is its, too
 }
 
 // Began is when the attempt's prompt was typed.
@@ -258,7 +258,7 @@ func (r *reading) fork(starts []*manifest.Checkpoint) (*Fork, error) {
 		}
 		f.Base = listed(starts[0])
 		for i, c := range starts {
-			a := Attempt{N: i + 1, Prompt: listed(c), Prompts: s.prompts[i+1], Mixed: s.mixed[i+1], Open: s.at == i+1}
+			a := Attempt{N: i + 1, Prompt: listed(c), Prompts: s.prompts[i+1], Mixed: s.mixed[i+1], Open: s.at == i+1 && !s.apart}
 			if end := s.last[i+1]; end != nil && !s.gone[i+1] {
 				l := listed(end)
 				a.End, a.Left = &l, slices.ContainsFunc(starts, func(c *manifest.Checkpoint) bool { return c.Seq == end.Seq && c.Seq != a.Prompt.Seq })

@@ -35,11 +35,14 @@ type log struct {
 	isTyped map[uint64]bool        // by sequence number: it is among prompts
 	byID    map[manifest.CheckpointID]*manifest.Checkpoint
 	ops     map[uint64]*manifest.Operation
-	parents map[string]string // of sessions, as hooks reported
+	parents map[string]string     // of sessions, as hooks reported
+	anew    map[sessionKey]bool   // its client had another one before
+	first   map[sessionKey]uint64 // its oldest checkpoint
 }
 
 func readLog(ctx context.Context, p *project.Project) (*log, error) {
-	l := &log{isTyped: map[uint64]bool{}, byID: map[manifest.CheckpointID]*manifest.Checkpoint{}, ops: map[uint64]*manifest.Operation{}, parents: map[string]string{}}
+	l := &log{isTyped: map[uint64]bool{}, byID: map[manifest.CheckpointID]*manifest.Checkpoint{}, ops: map[uint64]*manifest.Operation{}, parents: map[string]string{},
+		anew: map[sessionKey]bool{}, first: map[sessionKey]uint64{}}
 	err := p.Query(ctx, func(db *manifest.DB) error {
 		for c, err := range db.Checkpoints(manifest.Query{All: true}) {
 			if err != nil {
@@ -49,6 +52,9 @@ func readLog(ctx context.Context, p *project.Project) (*log, error) {
 				return err
 			}
 			l.byID[c.ID] = &c
+			if k := sessionOf(&c); l.first[k] == 0 || c.Seq < l.first[k] {
+				l.first[k] = c.Seq
+			}
 			l.events = append(l.events, event{c: &c})
 		}
 		for op, err := range db.Operations() {
@@ -64,9 +70,10 @@ func readLog(ctx context.Context, p *project.Project) (*log, error) {
 			if err != nil {
 				return err
 			}
-			if s.Parent != "" && s.Parent != s.ID {
-				l.parents[s.ID] = s.Parent
+			if parent := s.Continues(); parent != "" {
+				l.parents[s.ID] = parent
 			}
+			l.anew[sessionKey{s.Agent, s.ID}] = s.BegunAnew()
 		}
 		return nil
 	})
@@ -103,6 +110,11 @@ func (l *log) findPrompts(db *manifest.DB) error {
 // sameTalk reports whether two checkpoints are of one session, or of sessions that come from one.
 func (l *log) sameTalk(a, b *manifest.Checkpoint) bool {
 	return sessionOf(a) == sessionOf(b) || a.Agent == b.Agent && l.related(a.Session, b.Session)
+}
+
+// apart reports whether a checkpoint is of a conversation that was begun anew since a prompt, and not of the prompt's.
+func (l *log) apart(c, prompt *manifest.Checkpoint) bool {
+	return l.anew[sessionOf(c)] && l.first[sessionOf(c)] > prompt.Seq && !l.sameTalk(c, prompt)
 }
 
 // related reports whether one of two sessions comes from the other, or both from a third.

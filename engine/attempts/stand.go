@@ -14,6 +14,8 @@ type stand struct {
 	at      int // where the tree stands now
 	wasAt   map[uint64]int
 	with    map[treeAt]*manifest.Checkpoint // of an attempt: its newest with a tree
+	apart   bool                            // a conversation that was begun anew since has the tree now: what comes of that is not the attempt's
+	wasSo   map[uint64]bool                 // apart at a checkpoint, and before an operation
 }
 
 // treeAt is a tree that an attempt had.
@@ -32,7 +34,7 @@ type before struct {
 // stands finds where the tree stood, from the first of a place's prompts on.
 func stands(l *log, starts []*manifest.Checkpoint, part func(*manifest.Operation, *manifest.Checkpoint) bool) *stand {
 	n := len(starts) + 1
-	s := &stand{last: make([]*manifest.Checkpoint, n), gone: make([]bool, n), mixed: make([]bool, n), prompts: make([]int, n), wasAt: map[uint64]int{}, with: map[treeAt]*manifest.Checkpoint{}}
+	s := &stand{last: make([]*manifest.Checkpoint, n), gone: make([]bool, n), mixed: make([]bool, n), prompts: make([]int, n), wasAt: map[uint64]int{}, with: map[treeAt]*manifest.Checkpoint{}, wasSo: map[uint64]bool{}}
 	index := map[uint64]int{}
 	for i, c := range starts {
 		index[c.Seq] = i + 1
@@ -60,19 +62,29 @@ func stands(l *log, starts []*manifest.Checkpoint, part func(*manifest.Operation
 					s.gone[s.at] = true
 				}
 				s.move(l, op, moved, roots, base, part)
+				s.moveApart(l, op)
 			}
 			moved[op.Seq] = before{was, s.at, s.last[s.at], op.After}
 			s.arrive(op, moved)
 		case index[c.Seq] > 0:
-			if s.at > 0 {
+			if s.at > 0 && !s.apart {
 				take(c, false) // what it was left as: the conversation had left it before
 			}
-			s.at = index[c.Seq]
+			s.at, s.apart = index[c.Seq], false
 			take(c, true)
 			s.wasAt[c.Seq] = 0 // its own work comes after it
 			s.prompts[s.at]++
 			own(owner, sessionOf(c), s.at)
+		case s.at > 0 && l.apart(c, starts[s.at-1]):
+			if !s.apart && c.Kind != manifest.Stop && c.Kind != manifest.SessionEnd {
+				take(c, false) // as above
+			}
+			s.wasAt[c.Seq], s.wasSo[c.Seq] = s.at, s.apart
+			s.apart = s.apart || l.isTyped[c.Seq]
+		case s.apart && (c.Session == "" || c.Kind == manifest.Safety):
+			s.wasAt[c.Seq], s.wasSo[c.Seq] = s.at, true
 		default:
+			s.apart = false
 			if k := sessionOf(c); c.Session != "" {
 				by, known := owner[k]
 				switch {
@@ -97,6 +109,20 @@ func own(owner map[sessionKey]int, k sessionKey, at int) {
 		at = -1
 	}
 	owner[k] = at
+}
+
+// moveApart notes whose tree an operation led to, of the conversations that had it where that was.
+func (s *stand) moveApart(l *log, op *manifest.Operation) {
+	was := s.apart
+	c := l.byID[op.Checkpoint]
+	switch {
+	case op.PutsBack() || op.Kind == manifest.OpRevert:
+	case op.Undoes != 0:
+		s.apart = s.wasSo[op.Undoes]
+	default:
+		s.apart = c != nil && s.wasSo[c.Seq]
+	}
+	s.wasSo[op.Seq] = was
 }
 
 // move notes where an operation left the tree.

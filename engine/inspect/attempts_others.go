@@ -157,8 +157,8 @@ func families(ctx context.Context, p *project.Project) (func(session string) str
 			if err != nil {
 				return err
 			}
-			if s.Parent != "" && s.Parent != s.ID {
-				parents[s.ID] = s.Parent
+			if parent := s.Continues(); parent != "" {
+				parents[s.ID] = parent
 			}
 		}
 		return nil

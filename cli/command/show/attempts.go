@@ -25,7 +25,8 @@ func NewAttempts() *app.Command {
 			"place after a restore to before it, in a fork of the session, or after going back in the\n" +
 			"agent itself. Each line has the end of the attempt (the state before the next restore,\n" +
 			"its newest checkpoint, or now) and what the attempt changed since the checkpoint of the\n" +
-			"first prompt. Changes that only you or other sessions made are not counted. * marks the\n" +
+			"first prompt. Changes that only you or other sessions made are not counted. A conversation\n" +
+			"that is begun anew, as after /clear, is no part of the attempt before it. * marks the\n" +
 			"attempt that the project's files are from.\n" +
 			"<prompt> is the checkpoint of a prompt, or one of its turn. The default is the newest\n" +
 			"prompt with more than one attempt; if there is none, the command says so and ends with 0.\n" +
@@ -108,7 +109,7 @@ func (v *attemptsPrinter) print(ctx context.Context) error {
 	for i := range v.Tried {
 		a := &v.Tried[i]
 		mark := ""
-		if a.Open {
+		if a.N == v.Fork.At {
 			mark = "*"
 		}
 		name := strconv.Itoa(a.N)
