@@ -251,14 +251,14 @@ func (t *Timeline) movedSince(seq uint64) bool {
 
 // ends finds the prompt whose turn a row ends. An agent without a hook for prompts has
 // no other row of such a turn: then this one has the turn's changes.
-func ends(db *manifest.DB, r *Row) error {
+func ends(db *manifest.DB, r *Row) (err error) {
 	c := r.Checkpoint
 	if c.Subagent != "" || c.Session == "" {
 		return nil
 	}
 	answers := c.Kind == manifest.Stop && transcript.StopsAtAnswers(transcript.Agent(c.Agent))
 	if answers {
-		if on, err := goesOn(db, &c.Checkpoint); on || err != nil {
+		if r.within, err = goesOn(db, &c.Checkpoint); r.within || err != nil {
 			return err
 		}
 	}

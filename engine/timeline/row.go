@@ -63,6 +63,8 @@ type Row struct {
 	Text                     string // description, else prompt
 	Ends                     string // the prompt whose turn a stop, or a session's end, ends, or Target does; "" where it is not known
 
+	within bool // a stop within a turn, which its prompt's row tells of
+
 	Side     Side
 	From, To *State // around the changes; nil From: the empty tree, nil To: not known
 	Folded   Fold

@@ -404,7 +404,7 @@ func fold(r *Row) Fold {
 	case r.Side != After || !same(r.From, r.To) && (!r.Claimed || r.Kind == Stop):
 		return ""
 	case r.Kind == Stop:
-		if r.Ends == "" && r.Subagent == "" {
+		if r.Ends == "" && r.Subagent == "" && !r.within {
 			return "" // nothing else tells of its turn
 		}
 		return TurnEnd
