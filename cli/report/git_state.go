@@ -95,18 +95,65 @@ func gitLostText(r *restore.Restored) (text, hint string) {
 	return app.Escape("git has lost " + all + " " + since), bringsBack(loss) + " brings " + app.ItOrThem(len(loss.Lines)) + " back"
 }
 
+// mostAlike is how many lines say the same of different references or entries; the rest are counted.
+const mostAlike = 10
+
 // GitStateText says line by line what becomes of git's own state. It is escaped.
-func GitStateText(r *restore.Restored) []string {
-	return app.Map(r.GitState, func(l gitrestore.Line) string {
-		text := gitSubject(l) + " " + gitVerb(l)
-		if l.Repo != "" {
-			text = inRepo(l, "in ") + ", " + text
+func GitStateText(r *restore.Restored) (text []string) {
+	type kind struct {
+		what   gitrestore.What
+		change gitrestore.Change
+		repo   string
+	}
+	kindOf := func(l gitrestore.Line) kind { return kind{l.What, l.Change, l.Repo} }
+	all, said := map[kind]int{}, map[kind]int{}
+	for _, l := range r.GitState {
+		all[kindOf(l)]++
+	}
+	for _, l := range r.GitState {
+		k := kindOf(l)
+		switch said[k]++; {
+		case said[k] <= mostAlike || all[k] == mostAlike+1:
+			text = append(text, app.Escape(gitStateLine(l)))
+		case said[k] == mostAlike+1:
+			text = append(text, app.Escape(inRepoFirst(l)+moreAlike(l, all[k]-mostAlike)))
 		}
-		if l.Note != "" {
-			text += ". " + strings.TrimSuffix(l.Note, ".") // the caller ends the sentence
-		}
-		return app.Escape(text)
-	})
+	}
+	return text
+}
+
+func gitStateLine(l gitrestore.Line) string {
+	text := inRepoFirst(l) + gitSubject(l) + " " + gitVerb(l)
+	if l.Note != "" {
+		text += ". " + strings.TrimSuffix(l.Note, ".") // the caller ends the sentence
+	}
+	return text
+}
+
+// inRepoFirst names the repository at the beginning of a line.
+func inRepoFirst(l gitrestore.Line) string {
+	if l.Repo == "" {
+		return ""
+	}
+	return inRepo(l, "in ") + ", "
+}
+
+// moreAlike counts lines that say the same as the one.
+func moreAlike(l gitrestore.Line, n int) string {
+	what := "parts of git's state"
+	switch l.What {
+	case gitrestore.Ref:
+		what = "references"
+	case gitrestore.Stash:
+		what = "stash entries"
+	case gitrestore.Objects:
+		what = "objects"
+	}
+	does := map[gitrestore.Change]string{
+		gitrestore.Returns: "return", gitrestore.ReturnsAs: "return under other names", gitrestore.Moves: "move",
+		gitrestore.Goes: "go", gitrestore.Stays: "stay", gitrestore.Unable: "cannot return",
+	}
+	return fmt.Sprintf("%d more %s %s", n, what, does[l.Change])
 }
 
 // gitSubject is what a line is about.
