@@ -57,6 +57,8 @@ func (r *Run) notOurs(g *gitMove, t gitrestore.Target) string {
 		t.GitDir != t.CommonDir && !vfs.IsBelow(t.CommonDir, t.GitDir),
 		t.WorkTree != "" && !vfs.IsBelow(r.Root(), t.WorkTree) && !vfs.IsBelow(around.WorkTree, t.WorkTree):
 		return "its git directory was " + t.CommonDir + ", which is none of this project"
+	case isMount(t.CommonDir) && !gitrepo.IsGitDir(t.CommonDir):
+		return t.CommonDir + " is a mount point without a git repository"
 	case gitstate.HasStore(r.Root(), t.WorkTree):
 		return "it has a store of its own, with rewind --root " + t.WorkTree
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -246,6 +247,8 @@ func isOurRepository(root string, t gitrestore.Target) error {
 	around := t.WorkTree == root || vfs.IsBelow(t.WorkTree, root)
 	dotGit := filepath.Join(t.WorkTree, ".git")
 	switch {
+	case around && isMount(dotGit) && !gitrepo.IsGitDir(dotGit):
+		return &project.RefusedError{What: dotGit + " is a mount point without a git repository, in whose place none can be built", Next: "unmount it, or mount the one with the repository there"}
 	case around && t.GitDir == t.CommonDir && t.CommonDir == dotGit && !gitrepo.IsGitDir(dotGit):
 		return nil // the directory is gone, or what is left is no repository: it comes back in its place
 	case around && t.GitDir != t.CommonDir && namesWorktree(t, dotGit):
@@ -258,6 +261,21 @@ func isOurRepository(root string, t gitrestore.Target) error {
 		What: fmt.Sprintf("the git repository of that checkpoint was %s, and that is not the one around %s now", t.CommonDir, root),
 		Next: "leave out --git, or move what is there now away",
 	}
+}
+
+// isMount reports whether something is mounted at a path.
+func isMount(path string) bool {
+	fsys, err := rootfs.Open(filepath.Dir(path))
+	if err != nil {
+		return false
+	}
+	defer fsys.Close()
+	dir, err := fsys.OpenDir("")
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	return dir.Mounted(filepath.Base(path))
 }
 
 // WorktreeRemovedError: the checkpoint is of a linked worktree that git has removed, from both sides. A store can come from
