@@ -191,7 +191,8 @@ func (p *Plan) applyStash(w *work) error {
 		}
 	}
 	if err == nil {
-		err = w.replace(logFile(p.repo(), stashRef), logText(p.stash))
+		listed := slices.DeleteFunc(slices.Clone(p.stash), func(e logEntry) bool { return e.rest == "" })
+		err = w.replace(logFile(p.repo(), stashRef), logText(listed))
 	}
 	if err == nil {
 		err = p.stepped("reflog of the stash")

@@ -232,3 +232,34 @@ func TestStashWithoutAReflogLine(t *testing.T) {
 		t.Errorf("the reflog has %s, %v", log, err)
 	}
 }
+
+// TestStashThatWasNotListed: an undo of what gave an entry of the stash its line in the reflog takes the line away again.
+func TestStashThatWasNotListed(t *testing.T) {
+	for _, older := range []bool{false, true} {
+		b := started(t)
+		if older {
+			b.stash("a", "zero")
+		}
+		b.stash("a", "one")
+		with := b.save()
+		if older {
+			b.git("reflog", "delete", "refs/stash@{0}") // the reference keeps it
+		} else {
+			b.git("reflog", "expire", "--expire=now", "refs/stash")
+		}
+		id := b.git("rev-parse", "refs/stash")
+		without, was := b.save(), b.look(b.dir)
+		b.restore(with, b.target(), Missing)
+		is := b.look(b.dir)
+		if !strings.Contains(is["stash"], id) {
+			t.Fatalf("the stash has %s", is["stash"])
+		}
+		for range 2 {
+			p := b.restore(without, b.target(), Back)
+			b.wantLines(p, "stash goes On main: one")
+			b.same(was, b.look(b.dir), "stash", "refs")
+			b.restore(with, b.target(), Back)
+			b.same(is, b.look(b.dir), "stash", "refs")
+		}
+	}
+}

@@ -48,7 +48,7 @@ func (p *planner) planStash(was, is []logEntry, kinds map[string]string) {
 	if n >= 0 && was[n].rest == "" && was[n].id == newest && slices.Equal(was[:n], is) {
 		return // then as now, the reference names what the reflog does not have
 	}
-	if n >= 0 {
+	if n >= 0 && p.Mode != Back { // which leaves it without a line, as it was
 		was[n] = p.logged(p.ctx, was[n])
 	}
 	list, returns := []logEntry{}, false
@@ -58,11 +58,14 @@ func (p *planner) planStash(was, is []logEntry, kinds map[string]string) {
 		case has(list, e.id):
 			continue
 		case !there && kinds[e.id] != "commit":
-			p.line(Line{What: Stash, Change: Unable, Name: e.message(), To: e.id, Note: heldNowhere})
+			p.line(Line{What: Stash, Change: Unable, Name: p.logged(p.ctx, e).message(), To: e.id, Note: heldNowhere})
 			continue
 		case !there:
-			p.line(Line{What: Stash, Change: Returns, Name: e.message(), To: e.id})
+			p.line(Line{What: Stash, Change: Returns, Name: p.logged(p.ctx, e).message(), To: e.id})
 			returns = true
+		case e.rest == "":
+			i := slices.IndexFunc(is, func(now logEntry) bool { return now.id == e.id })
+			p.line(Line{What: Stash, Change: Goes, Name: is[i].message(), From: e.id})
 		}
 		p.wanted = append(p.wanted, e.id)
 		list = append(list, e)
