@@ -331,14 +331,11 @@ func (p *planner) plan(saved gitrepo.Repo) (again bool, err error) {
 	if err := p.planKeptLogs(); err != nil {
 		return false, err
 	}
-	if again, err = p.planObjects(); err != nil || again {
-		return again, err
+	if again, err = p.planObjects(); err == nil && !again {
+		err = p.planLacking()
+		p.refuseLocked()
 	}
-	if err := p.planLacking(); err != nil {
-		return false, err
-	}
-	p.refuseLocked()
-	return false, nil
+	return again, err
 }
 
 // ownIDs are the ids that what returns of the worktree's own names: something in progress, HEAD and its reflog.
