@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -199,7 +201,21 @@ func (s *State) readPlace(e manifest.Entry, root string) error {
 		}
 		s.GitDir = filepath.Join(s.Common, filepath.FromSlash(below))
 	}
+	s.follow()
 	return nil
+}
+
+// follow takes the place where the repository is now, if the git directory was elsewhere than the work tree and was moved: git knows
+// the place from the work tree (git worktree repair).
+func (s *State) follow() {
+	if s.WorkTree == "" || vfs.Within(s.WorkTree, s.Common) || gitrepo.IsGitDir(s.Common) {
+		return
+	}
+	now, ok := gitrepo.Find(s.WorkTree)
+	if ok && now.WorkTree == s.WorkTree && (now.GitDir == now.CommonDir) == (s.GitDir == s.Common) {
+		below, _ := filepath.Rel(s.Common, s.GitDir) // both are absolute
+		s.Common, s.GitDir = now.CommonDir, filepath.Join(now.CommonDir, below)
+	}
 }
 
 // Files is the tree of the files of the common git directory.
