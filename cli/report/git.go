@@ -31,7 +31,7 @@ func gitText(r *restore.Restored, ahead bool) (text, hint string) {
 			then = "when that work began"
 		}
 		text = "there is no git repository here now, and HEAD was on " + rows.HeadPlace(g.ThenBranch, g.ThenHead) + " " + then
-		if g.State {
+		if g.State && !r.GitLeft {
 			hint = "rewind restore " + r.Checkpoint.ID.String()[:app.ShortID] + " --git-only brings it back"
 		}
 		return text, hint

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/oplog"
@@ -26,10 +27,11 @@ import (
 )
 
 // List are the projects of the account whose directory is gone, was made anew without a store, or has nothing but its store, as
-// where a rescue was interrupted; the one that was saved to last first. It changes nothing.
+// where a rescue was interrupted; the one that was saved to last first, but each behind one around it, as linked worktrees are in their
+// repository's directory. It changes nothing.
 func List(ctx context.Context, env account.Env) ([]stores.Info, error) {
 	all, err := stores.List(ctx, env)
-	return slices.DeleteFunc(all, func(s stores.Info) bool {
+	return outerFirst(slices.DeleteFunc(all, func(s stores.Info) bool {
 		switch s.State {
 		case account.Live:
 			return !hasOnlyStore(s.Root) || !hadFiles(ctx, env, s)
@@ -39,7 +41,40 @@ func List(ctx context.Context, env account.Env) ([]stores.Info, error) {
 			return account.IsStore(filepath.Join(s.Root, filepath.FromSlash(account.StoreName)))
 		}
 		return true
-	}), err
+	})), err
+}
+
+// outerFirst puts each project before those below it.
+func outerFirst(list []stores.Info) (sorted []stores.Info) {
+	for _, s := range list {
+		i := slices.IndexFunc(sorted, func(o stores.Info) bool { return vfs.IsBelow(s.Root, o.Root) })
+		if i < 0 {
+			i = len(sorted)
+		}
+		sorted = slices.Insert(sorted, i, s)
+	}
+	return sorted
+}
+
+// IsKept reports whether the account has what a project's store held.
+func IsKept(s *stores.Info) bool {
+	names, err := os.ReadDir(s.Mirror)
+	return s.Store != "" || s.Mirror != "" && (err != nil || slices.ContainsFunc(names, func(e fs.DirEntry) bool { return filepath.Ext(e.Name()) == ".pack" }))
+}
+
+// hasOnlyProjects reports whether all that a directory has is other projects of the account, and the directories above them.
+func hasOnlyProjects(env account.Env, dir string) bool {
+	known, _ := account.KnownStores(env) // what cannot be read says nothing
+	var only func(dir string) bool
+	only = func(dir string) bool {
+		names, err := os.ReadDir(dir)
+		return err == nil && len(names) > 0 && !slices.ContainsFunc(names, func(e fs.DirEntry) bool {
+			at := filepath.Join(dir, e.Name())
+			is := slices.ContainsFunc(known, func(k account.KnownStore) bool { return k.Root == at && account.IsStore(k.PlaceIn(env)) })
+			return !e.IsDir() || !is && !only(at)
+		})
+	}
+	return only(dir)
 }
 
 // hasOnlyStore reports whether a project's store is all that there is in its directory.
@@ -91,7 +126,7 @@ func Rescue(ctx context.Context, o Options) (*project.Project, *restore.Restored
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return nil, nil, err
-	case len(names) > 0 && !begun:
+	case len(names) > 0 && !begun && !hasOnlyProjects(o.Env, o.Dir):
 		return nil, nil, notEmpty
 	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {

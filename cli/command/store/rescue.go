@@ -5,13 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/report"
 	"github.com/rewind-cli/rewind/cli/screen"
@@ -111,7 +110,11 @@ func listLost(ctx context.Context, c *app.Call, lost []stores.Info) error {
 			t.Rows = append(t.Rows, []string{strconv.Itoa(i + 1), s.ID[:8], age, app.FormatSize(s.Bytes), unsavedText(ctx, c, s), app.EscapePath(s.Root)})
 		}
 		c.Out.Table(t)
-		c.Out.Hint("rewind rescue 1 brings the first one back where it was, rewind rescue 1 DIR into another directory")
+		if i := slices.IndexFunc(lost, func(s stores.Info) bool { return rescue.IsKept(&s) }); i == 0 {
+			c.Out.Hint("rewind rescue 1 brings the first one back where it was, rewind rescue 1 DIR into another directory")
+		} else if i > 0 {
+			c.Out.Hint("rewind rescue %d brings the first one back that this account keeps, rewind rescue %[1]d DIR into another directory", i+1)
+		}
 	})
 }
 
@@ -119,6 +122,8 @@ func listLost(ctx context.Context, c *app.Call, lost []stores.Info) error {
 func unsavedText(ctx context.Context, c *app.Call, s stores.Info) string {
 	u, err := rescue.LookAt(ctx, c.Env, s)
 	switch {
+	case !rescue.IsKept(&s):
+		return "not kept here"
 	case err != nil:
 		return "?"
 	case !u.Git:
@@ -141,8 +146,7 @@ func runRescue(ctx context.Context, c *app.Call, lost []stores.Info) error {
 	if err != nil {
 		return err
 	}
-	names, err := os.ReadDir(which.Mirror)
-	if which.Store == "" && (which.Mirror == "" || err == nil && !slices.ContainsFunc(names, func(e fs.DirEntry) bool { return strings.HasSuffix(e.Name(), ".pack") })) {
+	if !rescue.IsKept(which) {
 		return &project.RefusedError{
 			What: "what the store held is gone with its directory: there are no hard links to it under ~/.rewind, since that is on another file system",
 			Next: "rewind clone brings it from a remote, if it was pushed to one",
@@ -163,9 +167,13 @@ func runRescue(ctx context.Context, c *app.Call, lost []stores.Info) error {
 	}
 	verb := report.RestoreCheckpoint
 	verb.Done = "Brought " + app.EscapePath(p.Root()) + " back to %s."
-	return report.ReportRestoredIn(c, done, verb, func(v report.RestoredView) any {
+	err = report.ReportRestoredIn(c, done, verb, func(v report.RestoredView) any {
 		return rescuedView{app.ViewPath(p.Root()).Path, v}
 	})
+	if i := slices.IndexFunc(lost, func(s stores.Info) bool { return vfs.IsBelow(s.Root, p.Root()) }); i >= 0 && done.GitLeft && done.GitRemoved == nil && err != nil {
+		return app.Hinted(err, "rewind rescue "+lost[i].ID[:8]+" brings back the project around it, whose git repository it may be a worktree of; then rewind restore last --git-only there")
+	}
+	return err
 }
 
 // storePrefix is how many digits make a number the beginning of a store's id.
