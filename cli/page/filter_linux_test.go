@@ -26,3 +26,26 @@ func TestPageFilterRule(t *testing.T) {
 	l.press("Escape")
 	l.clean()
 }
+
+// In a wide window the list of files stays beside the one that is shown, which is the README at first; a narrow one has one
+// at a time.
+func TestPageFileBesideList(t *testing.T) {
+	l := newTurnsLab(t)
+	l.write("README.md", "# calc\n")
+	l.write("deep/er/x.txt", "x\n")
+	l.rewind("save", "-q")
+	l.serve()
+	l.look()
+	l.ok(l.Size(1440, 900))
+	l.click("nav a", "files")
+	l.until(`document.querySelector(".beside-list .tree [aria-current]")?.textContent === "README.md" && document.querySelector(".versions")`)
+	l.ok(l.Eval(`history.pushState(null, "", location.pathname + "?at=file&path=deep/er/x.txt"); dispatchEvent(new PopStateEvent("popstate"))`, nil))
+	l.until(`document.querySelector(".tree .tree [aria-current]")?.textContent === "x.txt" && document.querySelector("[aria-label=File] h2").textContent === "deep/er/x.txt"`)
+	l.click(".tree button", "README.md")
+	l.until(`location.search === "?at=file&path=README.md" && document.querySelector("[aria-label=File] h2").textContent === "README.md" && document.querySelector(".tree .tree")`)
+	l.ok(l.Size(1024, 768))
+	l.until(`!document.querySelector(".tree") && document.querySelector(".versions")`)
+	l.click("nav a", "files")
+	l.until(`document.querySelector(".tree") && !document.querySelector(".versions")`)
+	l.clean()
+}

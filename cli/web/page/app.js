@@ -4,7 +4,7 @@ import { FIRST, ALL, SILENT, prepared, ahead, aheadOfAll, get, post, bytes, keep
 import { Timeline, Chart, Legend, Both, Hue, filtered, grouped, joined, order as orderSessions, warm, prepare, updated, title } from "./timeline.js";
 import { Files, loadable } from "./diff.js";
 import { Talk } from "./talk.js";
-import { Compare, Film, Hunt, Plan, NameDialog, FilePage, FileList, Operations, Health, Search, Keys, Space, Attempts } from "./later.js";
+import { Compare, Film, Hunt, Plan, NameDialog, FilePage, FilePlace, Operations, Health, Search, Keys, Space, Attempts } from "./later.js";
 import { calm, calmed, useCalm } from "./calm.js";
 import { Copy, More, Moved, Split, restored } from "./parts.js";
 import { Text, Count, count, number, plain, raw, size, when } from "./text.js";
@@ -395,10 +395,13 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   }, [called]);
   const other = marked && row && marked !== row.id ? marked : against;
   const chart = useMemo(() => html`<${Chart} rows=${rows} range=${range} setRange=${setRange} />`, [rows, range]);
+  // The file that is beside the list has an address of its own once something of it is chosen.
+  const file = (path) => html`<${FilePage} key=${path} project=${project} path=${path} at=${place} news=${data && data.news} goTo=${goTo} restore=${readOnly ? null : (id) => setAction({ verb: "restore", id, paths: [path] })} set=${(version, line, whole) => go({ page: "file", path, version, line, whole }, place.page === "file")} />`;
+  const files = (path) => html`<${FilePlace} project=${project} news=${data && data.news} path=${path} show=${file} onFile=${(path) => go({ page: "file", path })} />`;
   const page = {
     film: () => html`<${Film} project=${project} rows=${rows} goTo=${goTo} />`,
-    file: () => html`<${FilePage} project=${project} path=${place.path} at=${place} news=${data && data.news} goTo=${goTo} restore=${readOnly ? null : (id) => setAction({ verb: "restore", id, paths: [place.path] })} set=${(version, line, whole) => go({ page: "file", path: place.path, version, line, whole }, true)} />`,
-    files: () => html`<${FileList} project=${project} news=${data && data.news} onFile=${(path) => go({ page: "file", path })} />`,
+    file: () => files(place.path),
+    files: () => files(""),
     operations: () => html`<${Operations} project=${project} rows=${rows} news=${data && data.news} goTo=${goTo} />`,
     space: () => html`<${Space} project=${project} rows=${rows} news=${data && data.log} goTo=${goTo} onFile=${(path) => go({ page: "file", path })} />`,
     attempts: () => html`<${Attempts} project=${project} id=${place.a} news=${data && data.news} goTo=${goTo} compare=${(a, b) => go({ page: "compare", a, b })} restore=${readOnly ? null : (id) => setAction({ verb: "restore", id })} />`,

@@ -6,6 +6,7 @@ import { Pictures, pictured } from "./parts.js";
 
 const MOST = 600; // lines that are drawn before somebody asks for more
 export const CHUNK = 200; // lines that are drawn together, once they are near what is seen
+const BESIDE = 1600; // px of a window, from which on lines have their place beside each other
 const LINE = 18; // px of a line that was not drawn yet
 const LONGEST = 2000; // characters of one line
 const WORDS = 20000; // pairs of words of two lines that are compared at most
@@ -106,11 +107,12 @@ function words(line) {
   return line.words;
 }
 
-// useWide tells whether lines have their place beside each other.
-function useWide() {
-  const [wide, setWide] = useState(() => matchMedia("(min-width: 1600px)").matches);
+// useWide tells whether the window has a width, in px.
+export function useWide(px) {
+  const query = `(min-width: ${px}px)`;
+  const [wide, setWide] = useState(() => matchMedia(query).matches);
   useEffect(() => {
-    const asked = matchMedia("(min-width: 1600px)"), now = () => setWide(asked.matches);
+    const asked = matchMedia(query), now = () => setWide(asked.matches);
     asked.addEventListener("change", now);
     return () => asked.removeEventListener("change", now);
   }, []);
@@ -124,7 +126,7 @@ export function Patch({ file, at, narrow, onLine }) {
   const [all, setAll] = useState(false);
   const [ranges, setRanges] = useState(null);
   const table = useRef();
-  const wide = useWide();
+  const wide = useWide(BESIDE);
   const { head, hunks, lines } = useMemo(() => {
     const p = parse(file.patch || ""), hunks = paired(file.reversed ? turned(p.hunks) : p.hunks);
     return { head: file.reversed ? turnedHead(p.head) : p.head, hunks, lines: hunks.flatMap((k) => k.lines) };

@@ -18,4 +18,4 @@ const later = (name) => function Later(props) {
 };
 
 export const Compare = later("Compare"), Film = later("Film"), Hunt = later("Hunt"), Plan = later("Plan"), NameDialog = later("NameDialog");
-export const FilePage = later("FilePage"), FileList = later("FileList"), Operations = later("Operations"), Health = later("Health"), Search = later("Search"), Keys = later("Keys"), Space = later("Space"), Attempts = later("Attempts");
+export const FilePage = later("FilePage"), FilePlace = later("FilePlace"), Operations = later("Operations"), Health = later("Health"), Search = later("Search"), Keys = later("Keys"), Space = later("Space"), Attempts = later("Attempts");

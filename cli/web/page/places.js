@@ -101,7 +101,7 @@ export function Health({ project, news }) {
     <p class=${missing.length ? "warn" : "good"}>${missing.length ? count(missing.length, "path is", "paths are") + " not in the newest checkpoint: no restore brings " + (missing.length === 1 ? "it" : "them") + " back." : s.checkpoints ? "Everything in the project is in the newest checkpoint, but what is ignored by choice." : "Nothing is held yet: there is no checkpoint."}</p>
     ${git && html`<p class="note">.git is left to git.</p>`}
     ${!v.answer.called && html`<p class="warn">No agent calls rewind: only rewind save takes checkpoints. rewind config --register-hooks registers them.</p>`}
-    <dl class="facts">
+    <div class="health"><dl class="facts">
       <dt>Checkpoints</dt><dd>${s.checkpoints}</dd>
       <dt>Size on disk</dt><dd>${size(s.bytes || 0)}</dd>
       <dt>Mirror</dt><dd>${s.second_name ? "yes: the store survives git clean -fdx" : html`no: <${Text} of=${s.second_name_reason} />`}</dd>
@@ -110,11 +110,11 @@ export function Health({ project, news }) {
       ${s.pulled.map((l) => html`<dt>Pulled of <${Text} of=${l.name} /></dt><dd>${count(l.checkpoints, "checkpoint", "checkpoints")}: rewind list <${Text} of=${l.name} />/${l.ahead && html`; it continues from where this store is: rewind restore <${Text} of=${l.name} />/last`}</dd>`)}
       <dt>Last hook error</dt><dd>${s.last_hook_error ? html`<${Text} of=${s.last_hook_error} />` : "none"}</dd>
     </dl>
-    ${missing.length > 0 && html`<h3>Not in the newest checkpoint</h3>
+    <div>${missing.length > 0 && html`<h3>Not in the newest checkpoint</h3>
       <ul class="reasons">${[...why].map(([reason, n]) => html`<li>${n.toLocaleString()}: <${Text} of=${reason} /></li>`)}</ul>
       <table class="list"><thead><tr><th>Path</th><th>Why</th></tr></thead><tbody>${missing.slice(0, MOST).map((c) => html`<tr><td><span class="path"><${Path} of=${c} /></span></td><td><${Text} of=${c.reason} /></td></tr>`)}</tbody></table>
       ${missing.length > MOST && html`<p class="note">…and ${(missing.length - MOST).toLocaleString()} more.</p>`}`}
-    ${s.checkpoints > 1 && html`<p class="note">Of an older checkpoint, rewind show with its number and --coverage lists this; the plan of a restore names what it lacks and is gone since.</p>`}`;
+    ${s.checkpoints > 1 && html`<p class="note">Of an older checkpoint, rewind show with its number and --coverage lists this; the plan of a restore names what it lacks and is gone since.</p>`}</div></div>`;
 }
 
 const FEW = 8; // messages that are listed before somebody asks for more: lines in files come below

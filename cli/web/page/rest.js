@@ -3,6 +3,6 @@ export { Compare } from "./compare.js";
 export { Film } from "./film.js";
 export { Hunt } from "./hunt.js";
 export { Plan, NameDialog } from "./plan.js";
-export { FileList } from "./files.js";
+export { FilePlace } from "./files.js";
 export { FilePage, Operations, Health, Search, Keys } from "./places.js";
 export { Space, Attempts } from "./usage.js";
