@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -69,7 +70,7 @@ func Bundle(dir string) (map[string][]byte, error) {
 // build adds what is made of entries to out. It gives all files that went into it.
 func build(out map[string][]byte, entries []string, plugins ...api.Plugin) (inputs map[string]bool, err error) {
 	r := api.Build(api.BuildOptions{
-		EntryPoints: entries, Plugins: plugins,
+		EntryPoints: entries, Plugins: append(plugins, unindented),
 		Bundle: true, MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true,
 		Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
 		Outdir: "dist", Metafile: true,
@@ -94,6 +95,18 @@ func build(out map[string][]byte, entries []string, plugins ...api.Plugin) (inpu
 	}
 	return inputs, nil
 }
+
+var indent = regexp.MustCompile(`(?m)^[ \t]+`)
+
+// unindented takes the indentation out of templates of HTML, which the minifier keeps and htm takes out when it runs. Other
+// templates are of one line.
+var unindented = api.Plugin{Name: "unindented", Setup: func(b api.PluginBuild) {
+	b.OnLoad(api.OnLoadOptions{Filter: `/page/[a-z-]+\.js$`}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+		source, err := os.ReadFile(a.Path)
+		text := indent.ReplaceAllString(string(source), "")
+		return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, err
+	})
+}}
 
 // served leaves the scripts that are loaded by another one to the server.
 var served = api.Plugin{Name: "served", Setup: func(b api.PluginBuild) {

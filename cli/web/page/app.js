@@ -515,9 +515,9 @@ function Moment({ project, row, other, goTo, onHistory, noteLine, share, making,
             ${row.prompt && html`<button title="What came of this prompt each time it was tried (a)" onClick=${() => attemptsOf(row)}>Attempts at this prompt</button>`}
             ${!readOnly && html`<button title="A name stands wherever a checkpoint is asked for (n)" onClick=${() => setNaming(row)}>${row.name ? "Rename…" : "Name…"}</button><button onClick=${pin} title="gc never removes what is pinned (p)">${row.pinned ? "Unpin" : "Pin"}</button>`}
             <${Copy} text=${() => location.origin + address(project, { page: "", row: row.id, ...spot })} title="The address of this row, and of the line whose number was clicked, as long as rewind ui runs">Copy link<//>
-            <${Copy} text=${command} title=${"The same at a terminal: " + command}>Copy command <code>${command}</code><//>
-            ${row.session && html`<${Copy} text=${() => resumes(project, row.session)} title="The command that opens this session's conversation, which continues at its end. To continue from this row: Restore…, Conversation">Copy the session's resume command<//>
-              <button title="The session as one page to share, without your secrets: it is downloaded" aria-disabled=${making} onClick=${() => share(row)}>${making ? "Exporting…" : "Export session (download)"}</button>`}<//>`}
+            <${Copy} text=${command} title=${command}>Copy command <code>${command}</code><//>
+            ${row.session && html`<${Copy} text=${() => resumes(project, row.session)} title="It opens the conversation at its end. To continue from this row: Restore…, Conversation">Copy the session's resume command<//>
+              <button title="As one page to share, without your secrets" aria-disabled=${making} onClick=${() => share(row)}>${making ? "Exporting…" : "Export session (download)"}</button>`}<//>`}
         </div>`}</div>
       ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
       ${look ? html`<div class=${busy ? "stale" : ""}>${look.head_moved && html`<${Moved} of=${look.head_moved} />`}${(look.git || []).length > 0 && html`<ul class="git">${look.git.map((g) => html`<li><${Text} of=${g} most=${400} /></li>`)}</ul>`}<p class="what"><${Text} of=${look.title} /></p>${files[0]}${look.then && html`<h3 class="then"><${Text} of=${look.then.title} /></h3>${files[1]}`}</div>` : !error && html`<p class="wait">…</p>`}

@@ -75,7 +75,7 @@ export function Compare({ project, data, filter, a, b, news, set, onHistory, set
     <section class="right" aria-label="What differs" aria-busy=${busy} tabindex="0">
       ${same ? html`<p class="note">A and B are the same moment.</p>` : busy && !got ? html`<p class="wait">…</p>` : got.error ? html`<p class="warn" role="alert"><${Text} of=${got.error.message} /></p>` : html`<div class=${busy ? "stale" : ""}>
         <div class="head"><h2><${Text} of=${got.v.title} /></h2>
-          <div class="buttons">${!same && html`<${Copy} text=${command} title=${"The same at a terminal: " + command}>Copy command <code>rewind diff</code><//>`}${setAction && older !== "@" && html`<button class="go" onClick=${() => setAction({ verb: "restore", id: older })}>Restore the older one…</button>`}</div></div>
+          <div class="buttons">${!same && html`<${Copy} text=${command} title=${command}>Copy command <code>rewind diff</code><//>`}${setAction && older !== "@" && html`<button class="go" onClick=${() => setAction({ verb: "restore", id: older })}>Restore the older one…</button>`}</div></div>
         ${got.v.head_moved && html`<${Moved} of=${got.v.head_moved} />`}
         <p class="what">${count(got.v.files.length, "file differs", "files differ")}${got.v.more && ", and more"}</p>
         ${who.length > 0 && html`<ul class="who-list">${who.slice(0, 12).map(([by, n]) => html`<li><b>${n}</b> ${by ? html`by <${Text} of=${by} most=${160} />` : "by you, or nobody who is known"}</li>`)}</ul>`}

@@ -40,8 +40,7 @@ export function More({ children }) {
   };
   // Before the choice itself: a dialog that it opens gives the focus back to where it was.
   const chosen = (e) => e.target.closest("button:not(.copy)") && close(true);
-  const left = (e) => e.relatedTarget && !box.current.contains(e.relatedTarget) && close();
-  return html`<details class="more" ref=${box} onKeyDown=${key} onFocusOut=${left}><summary>More</summary><div class="menu" onClickCapture=${chosen}>${children}</div></details>`;
+  return html`<details class="more" ref=${box} onKeyDown=${key}><summary>More</summary><div class="menu" onClickCapture=${chosen}>${children}</div></details>`;
 }
 
 const KEY = "rewind-columns"; // of localStorage: how wide a person made the columns

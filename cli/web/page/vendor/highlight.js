@@ -1,11 +1,9 @@
-// highlight.js with the languages of colour.js.
+// highlight.js with the languages of colour.js. The grammars of TypeScript and C++ do for JavaScript and C.
 import hljs from "./highlight/core.js";
-import javascript from "./highlight/javascript.js";
 import typescript from "./highlight/typescript.js";
 import python from "./highlight/python.js";
 import go from "./highlight/go.js";
 import rust from "./highlight/rust.js";
-import c from "./highlight/c.js";
 import cpp from "./highlight/cpp.js";
 import java from "./highlight/java.js";
 import kotlin from "./highlight/kotlin.js";
@@ -27,5 +25,5 @@ import perl from "./highlight/perl.js";
 import diff from "./highlight/diff.js";
 import makefile from "./highlight/makefile.js";
 import dockerfile from "./highlight/dockerfile.js";
-for (const [name, language] of Object.entries({ javascript, typescript, python, go, rust, c, cpp, java, kotlin, ruby, php, csharp, swift, bash, css, scss, xml, json, yaml, ini, sql, markdown, lua, perl, diff, makefile, dockerfile })) hljs.registerLanguage(name, language);
+for (const [name, language] of Object.entries({ javascript: typescript, typescript, python, go, rust, c: cpp, cpp, java, kotlin, ruby, php, csharp, swift, bash, css, scss, xml, json, yaml, ini, sql, markdown, lua, perl, diff, makefile, dockerfile })) hljs.registerLanguage(name, language);
 export default hljs;
