@@ -2,12 +2,10 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/rows"
-	"github.com/rewind-cli/rewind/engine/gitrestore"
 	"github.com/rewind-cli/rewind/engine/restore"
 )
 
@@ -47,22 +45,17 @@ func gitText(r *restore.Restored, ahead bool) (text, hint string) {
 		if !ahead {
 			hint = "take this back first, then " + hint
 		}
-		if lostBranch(r.GitLost, g.ThenBranch) {
-			hint = "" // what git has lost, and how it returns, is in the next line
-		}
 	} else {
 		hint = "git reset --soft " + app.ShellQuote(g.ThenHead) + " moves the branch to that commit, too"
 		if g.ThenHead == "" {
 			hint = "git log shows the commits made since"
 		}
 	}
+	if g.Lost {
+		hint = "" // if it can return, the next line says how
+	}
 	return fmt.Sprintf("HEAD is on %s, and was on %s %s: rewind leaves HEAD where it is, so the differences %s as uncommitted changes",
 		rows.HeadPlace(g.Branch, g.Head), rows.HeadPlace(g.ThenBranch, g.ThenHead), then, show), hint
-}
-
-// lostBranch reports whether git has lost a branch.
-func lostBranch(loss *restore.GitLoss, branch string) bool {
-	return loss != nil && branch != "" && slices.ContainsFunc(loss.Lines, func(l gitrestore.Line) bool { return l.Repo == "" && l.Name == "refs/heads/"+branch })
 }
 
 // GitFact is the same as a line of a plan or of a result, with what git has lost; "" where HEAD is not elsewhere, and nothing lost.

@@ -35,6 +35,12 @@ func (r Repo) Head() (commit, branch string, err error) {
 	return r.resolve(ref, 0)
 }
 
+// HasBranch reports whether there is a branch, or whether that is not known, as of references kept as a reftable.
+func (r Repo) HasBranch(name string) bool {
+	commit, _, err := r.resolve("refs/heads/"+name, 0)
+	return commit != "" || err != nil || r.RefStorage() != "files"
+}
+
 // maxSymbolic is how many symbolic references git follows.
 const maxSymbolic = 5
 

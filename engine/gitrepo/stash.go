@@ -48,6 +48,11 @@ func (r Repo) holds(stash, path string) bool {
 	return err == nil && mode != 0
 }
 
+// HasCommit reports whether git has a commit. What cannot be read is not there.
+func (r Repo) HasCommit(id string) bool {
+	return len(r.objects(len(id)/2).commit(id, "tree ")) > 0
+}
+
 // commit gives the ids that follow a word in a commit's header, none if it cannot be read.
 func (o *objects) commit(name, word string) (ids []string) {
 	id, err := hex.DecodeString(name)
