@@ -29,6 +29,9 @@ func (r *mover) prepareInPlace(at *cutPoint) (*Move, error) {
 		return nil, err
 	}
 	m := &Move{r: r, answer: &Moved{Agent: string(at.agent), Session: at.id, File: file, InPlace: true, Prompts: r.asked(at.reverted()), Until: r.until(at)}}
+	if r.Before != nil && r.Before.Prompts != nil {
+		m.answer.Prompts = r.Before.Prompts
+	}
 	x := at.source.index
 	if r.Session == nil && r.Before == nil {
 		if root := session.NestedIn(r.Project, string(at.agent), at.id, x.Dir(file), true); root != "" {
@@ -51,7 +54,7 @@ func (r *mover) prepareInPlace(at *cutPoint) (*Move, error) {
 	}
 	if there, err := at.standsIn(file); err != nil {
 		return nil, noPlace(r.targetName(), err)
-	} else if there {
+	} else if there && (r.Before == nil || !r.Before.pending) {
 		m.line, m.answer.There, m.answer.Prompts = project.MovedLine{}, true, nil
 		return m, nil
 	}

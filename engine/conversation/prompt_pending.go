@@ -35,10 +35,16 @@ func (v *copies) pendingPrompts(s *conversationSource) (list []project.Listed, e
 		on[x.Lines[i].ID] = true
 	}
 	err = v.p.Query(v.ctx, func(db *manifest.DB) error {
+		rewrote, err := v.rewrote(db)
+		if err != nil {
+			return err
+		}
 		for c, err := range db.Checkpoints(manifest.Query{Session: v.id}) {
 			switch t := c.Transcript; {
 			case err != nil:
 				return err
+			case c.Seq < rewrote:
+				return nil // it was taken back
 			case c.Agent != string(v.agent) || c.Subagent != "":
 				continue
 			case t != nil && (!sameFile(&c, v.file) || !on[t.EventID]):
@@ -61,6 +67,32 @@ func (v *copies) pendingPrompts(s *conversationSource) (list []project.Listed, e
 		return nil
 	})
 	return list, v.p.Classify(err)
+}
+
+// rewrote is the sequence number of the newest operation that rewrote the conversation in its file and was not undone; 0 for none.
+func (v *copies) rewrote(db *manifest.DB) (uint64, error) {
+	undone := map[uint64]bool{}
+	for op, err := range db.Operations() {
+		if err != nil {
+			return 0, err
+		}
+		switch {
+		case undone[op.Seq]:
+		case op.Undoes != 0:
+			undone[op.Undoes] = true
+		case op.TranscriptBackup != "":
+			line, err := v.p.Moved(op)
+			if project.IsLost(err) {
+				continue
+			} else if err != nil {
+				return 0, err
+			}
+			if line != nil && line.InPlace && line.Agent == string(v.agent) && line.Session == v.id {
+				return op.Seq, nil
+			}
+		}
+	}
+	return 0, nil
 }
 
 // unmatched are the prompts behind the newest one that the transcript has, the newest first.

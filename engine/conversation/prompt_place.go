@@ -23,8 +23,9 @@ type PromptPlace struct {
 	Prompts    []string        // that lie behind the place, the newest first
 	PromptID   string          // the agent's id of the prompt, as its transcript has it, else that of the prompt's line
 
-	at     *cutPoint
-	failed error // why there is no place
+	at      *cutPoint
+	failed  error // why there is no place
+	pending bool  // the transcript does not have the prompt: the operation alone says that it was taken back
 }
 
 // There reports whether the conversation can go back to the place.
@@ -70,6 +71,7 @@ func BeforePrompt(ctx context.Context, p *project.Project, s *session.Chosen, n 
 	if n <= len(pending) {
 		c := pending[n-1]
 		found.Checkpoint, found.Exact, found.PromptID = &c, true, c.PromptID
+		found.pending = true
 		found.at, found.failed = ends[0].resumable()
 		return found, nil
 	}
