@@ -23,8 +23,10 @@ type Table struct {
 }
 
 const (
-	Gap     = 2
-	MinFlex = 12 // a flexible column is not cut below this, even if lines then wrap
+	Gap = 2
+	// maxFlexPad is how far a flexible column pads its cells at most where there is no limit: longer ones are not cut, and stick out.
+	maxFlexPad = 60
+	MinFlex    = 12 // a flexible column is not cut below this, even if lines then wrap
 )
 
 // Write renders the table, title line first.
@@ -61,6 +63,9 @@ func (t *Table) widths() []int {
 		used++
 		if t.Columns[i].Flex {
 			flexes++
+			if t.Width == 0 {
+				widths[i] = min(widths[i], maxFlexPad)
+			}
 		}
 	}
 	total += Gap * max(used-1, 0)
@@ -89,8 +94,10 @@ func (t *Table) line(p Painter, widths []int, cells []string, title bool, emit f
 		if widths[i] == 0 {
 			continue
 		}
-		cell = Clip(cell, widths[i])
-		space, style := widths[i]-displaywidth.String(cell), t.Columns[i].Style
+		if t.Width > 0 || !t.Columns[i].Flex {
+			cell = Clip(cell, widths[i])
+		}
+		space, style := max(widths[i]-displaywidth.String(cell), 0), t.Columns[i].Style
 		if title {
 			style = Dim
 		}

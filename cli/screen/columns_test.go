@@ -49,6 +49,19 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// Where nothing is cut, a long text makes its own row longer, and no other one.
+func TestTableWithoutAScreen(t *testing.T) {
+	long := strings.Repeat("w", 200)
+	tab := Table{Columns: []Column{{Title: "A", Flex: true}, {Title: "B"}}, Rows: [][]string{{long, "b"}, {"short", "b"}}}
+	got := render(tab, Painter{})
+	if want := long + "  b"; got[1] != want {
+		t.Errorf("%q, want %q", got[1], want)
+	}
+	if want := "short" + strings.Repeat(" ", maxFlexPad-5+Gap) + "b"; got[2] != want {
+		t.Errorf("%q, want %q", got[2], want)
+	}
+}
+
 // What a flexible column cannot give, the others do.
 func TestTableFitsByAllColumns(t *testing.T) {
 	tab := Table{Width: 40, Columns: []Column{{Title: "WIDE", Flex: true}, {Title: "LESS", Flex: true}, {Title: "NOTE", Flex: true}},
