@@ -47,6 +47,7 @@ type Forgotten struct {
 	// Checkpoint is the one that was forgotten, zero for none, and Shared the number of its files that others have, too.
 	Checkpoint manifest.CheckpointID
 	Shared     int
+	SharedGit  int // objects that are held of git, and that its state of git reaches, and another one
 	// Others are other stores of the account that may hold the same content still: those with the same origin, and those with a
 	// conversation of the same session. If nothing was found here, the content is not known: those of the first are Suspect that
 	// have the path, or the text, or in which a forget is not finished.
@@ -241,7 +242,7 @@ func (f *Forgotten) purge(ctx context.Context, p *project.Project, o GCOptions) 
 	case collected.Deferred:
 		f.Pending = "another process is reading the store"
 	}
-	f.Freed, f.Shared, f.Copies = collected.Freed, collected.Shared, collected.Copies
+	f.Freed, f.Shared, f.SharedGit, f.Copies = collected.Freed, collected.Shared, collected.SharedGit, collected.Copies
 	left, _, err := Leftovers(ctx, p)
 	if err != nil {
 		return err

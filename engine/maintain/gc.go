@@ -37,17 +37,18 @@ type GCOptions struct {
 // Collected is what gc did, or would do.
 type Collected struct {
 	// Lost are checkpoints that stay and cannot be restored whole, since the store has lost something of them.
-	Lost     []project.Listed
-	Removed  []manifest.CheckpointID
-	Gone     []project.Listed // the same ones, oldest first, numbered as before
-	Kept     int
-	Freed    int64 // bytes on disk; on a dry run those of the objects that nothing would need
-	DryRun   bool
-	Room     int64    // bytes of disk that must be free, where less is; else 0: only on a dry run, else it is a *GCSpaceError
-	Deferred bool     // somebody reads the store: the old packs go at the next sweep
-	Unswept  error    // checkpoints were removed, but not what they alone hold: the next sweep continues
-	Copies   []string // of packs, which a purge found beside them and removed
-	Shared   int      // files of GCOptions.Checkpoint that something else has, too
+	Lost      []project.Listed
+	Removed   []manifest.CheckpointID
+	Gone      []project.Listed // the same ones, oldest first, numbered as before
+	Kept      int
+	Freed     int64 // bytes on disk; on a dry run those of the objects that nothing would need
+	DryRun    bool
+	Room      int64    // bytes of disk that must be free, where less is; else 0: only on a dry run, else it is a *GCSpaceError
+	Deferred  bool     // somebody reads the store: the old packs go at the next sweep
+	Unswept   error    // checkpoints were removed, but not what they alone hold: the next sweep continues
+	Copies    []string // of packs, which a purge found beside them and removed
+	Shared    int      // files of GCOptions.Checkpoint that something else has, too
+	SharedGit int      // objects that are held of git, and that its state of git reaches, and another one
 }
 
 // GC forgets the checkpoints that retention does not keep and gives back the
@@ -135,7 +136,8 @@ type collection struct {
 	purge  bool // no byte may be left of what nothing needs: asked for, or an earlier forget is not finished
 	result *Collected
 
-	objects int64 // bytes of git's objects that were let go of
+	named   map[string]bool // objects that the state of git of GCOptions.Checkpoint names
+	objects int64           // bytes of git's objects that were let go of
 }
 
 // planAndDelete does what comes before the sweep, as a user of the store, and reports

@@ -2,6 +2,7 @@ package maintain
 
 import (
 	"context"
+	"github.com/rewind-cli/rewind/cas/oid"
 	"maps"
 
 	"github.com/rewind-cli/rewind/engine/commit"
@@ -61,10 +62,16 @@ func numbersOf(all []manifest.Checkpoint) map[manifest.CheckpointID]int {
 	return numbers
 }
 
-// shares counts the files of a checkpoint that are marked: something else has them.
+// shares counts the files of a checkpoint that are marked: something else has them. It notes what the checkpoint's state of git names.
 func (c *collection) shares(ctx context.Context) error {
 	if c.o.Checkpoint == (manifest.CheckpointID{}) || len(c.drop) == 0 {
 		return nil
+	}
+	if !c.drop[0].Git.IsZero() {
+		var err error
+		if c.named, _, err = mentionedBy(c.p, []oid.ID{c.drop[0].Git}); err != nil {
+			return err
+		}
 	}
 	return manifest.Walk(c.p.LoadDir, c.drop[0].Root, func(_ string, e manifest.Entry) error {
 		if e.Kind != manifest.Subdir && e.Kind != manifest.Symlink && e.Size > 0 && c.marks.Has(e.ID) {

@@ -38,44 +38,56 @@ func (c *collection) letGoOfObjects(ctx context.Context) {
 		add(o.GitBefore)
 		add(o.GitAfter)
 	}
-	freed, err := letGoOfObjects(ctx, c.p, states)
-	if c.objects = freed; err != nil && ctx.Err() == nil {
+	freed, kept, err := letGoOfObjects(ctx, c.p, states, c.named)
+	if c.objects, c.result.SharedGit = freed, kept; err != nil && ctx.Err() == nil {
 		c.p.Notify("objects of git that no checkpoint needs may take space: " + problem.Text(err))
 	}
 }
 
 // letGoOfObjects removes what is held of git's objects and no checkpoint needs: a second name costs nothing while git has the
 // first, so only what git has removed is looked at. It stays where a state of a living checkpoint reaches it and no
-// file that git has, too, holds it. Without the git program, which knows what is reached, all stays. It gives the bytes.
-func letGoOfObjects(ctx context.Context, p *project.Project, states []oid.ID) (freed int64, err error) {
+// file that git has, too, holds it. Without the git program, which knows what is reached, all stays. It gives the bytes,
+// and how many objects that the named ones reach stay for a state.
+func letGoOfObjects(ctx context.Context, p *project.Project, states []oid.ID, named map[string]bool) (freed int64, kept int, err error) {
 	if runtime.GOOS == "windows" { // how many names a file has is not known
-		return 0, nil
+		return 0, 0, nil
 	}
 	h := &heldObjects{dirs: gitstate.HeldDirs(p)}
 	if err := h.list(); err != nil || len(h.alone) == 0 {
-		return 0, err
+		return 0, 0, err
 	}
 	mentioned, gitDirs, err := mentionedBy(p, states)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if err := gitstate.Recheck(p); err != nil { // what git has under the same name is held anew
-		return 0, err
+		return 0, 0, err
 	}
 	for _, dir := range gitDirs { // git may have packed anew what only the old files hold
 		if _, err := gitstate.Hold(ctx, p, dir, oid.ID{}, time.Now()); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 	}
 	if err := h.list(); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	needed, err := h.needed(ctx, p, mentioned, gitDirs)
 	if missing := (*gitprogram.MissingError)(nil); errors.As(err, &missing) {
-		return 0, nil
+		return 0, 0, nil
 	}
 	if err != nil {
-		return 0, err
+		return 0, 0, err
+	}
+	if len(named) > 0 && len(needed) > 0 {
+		reached, err := h.needed(ctx, p, named, gitDirs)
+		if err != nil {
+			return 0, 0, err
+		}
+		for id := range reached {
+			if needed[id] {
+				kept++
+			}
+		}
 	}
 	for _, file := range h.alone {
 		if slices.ContainsFunc(file.ids, func(id string) bool { return needed[id] && !h.shared[id] }) {
@@ -85,7 +97,7 @@ func letGoOfObjects(ctx context.Context, p *project.Project, states []oid.ID) (f
 		for _, name := range []string{file.name, strings.TrimSuffix(file.name, ".pack") + ".idx", strings.TrimSuffix(file.name, ".pack") + ".promisor"} {
 			if info, err := os.Lstat(name); err == nil {
 				if err := account.RemoveIfThere(name); err != nil {
-					return freed, err
+					return freed, kept, err
 				}
 				freed += info.Size()
 			}
@@ -94,7 +106,7 @@ func letGoOfObjects(ctx context.Context, p *project.Project, states []oid.ID) (f
 			}
 		}
 	}
-	return freed, nil
+	return freed, kept, nil
 }
 
 // heldObjects are the objects that are held.

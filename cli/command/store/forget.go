@@ -224,6 +224,10 @@ func forgetCheckpoint(ctx context.Context, c *app.Call, f forgetFlags, spec stri
 			c.Out.Summary("%s also in other checkpoints or operations, and %s there.",
 				app.Plural(done.Shared, "file of it is", "files of it are"), app.ByCount(done.Shared, "stays", "stay"))
 		}
+		if n := done.SharedGit; n > 0 {
+			c.Out.Summary("%s that %s held of git %[2]s also reached by git's state in other checkpoints, and %[3]s: rewind forget -- path… lets go of a file in %[4]s.",
+				app.Plural(n, "object", "objects"), app.ByCount(n, "is", "are"), app.ByCount(n, "stays", "stay"), app.ByCount(n, "it", "them"))
+		}
 	})
 }
 
