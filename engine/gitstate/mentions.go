@@ -38,7 +38,9 @@ func (s *State) Mentions(into map[string]bool) error {
 		indexIDs(data, 20, ids) // an index does not say how long its ids are, and can look right with either length
 		indexIDs(data, 32, ids)
 		for id := range ids {
-			into[id] = into[id]
+			if !into[id] {
+				into[id] = false
+			}
 		}
 	}
 	return nil
