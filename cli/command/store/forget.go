@@ -45,9 +45,9 @@ func NewForget() *app.Command {
 			"projects, and what export and checkout wrote, are not searched.\n" +
 			"--text redacts a text in the stored conversations: transcripts, tool output, prompts,\n" +
 			"descriptions. Names of checkpoints and of branches that contain it are removed; such a\n" +
-			"checkpoint is pinned instead. Rewind's copies of git's objects are removed, since it can be\n" +
-			"in any; the next checkpoint copies what git still has. The text is literal, or a regular\n" +
-			"expression with --regexp.\n" +
+			"checkpoint is pinned instead. Rewind's copies of git's objects are removed, since it can\n" +
+			"be in any; the next checkpoint copies what git still has. The text is literal, or a\n" +
+			"regular expression with --regexp.\n" +
 			"The agents' own files are not changed: those that still contain it are listed, and\n" +
 			"whatever an agent writes from them later is captured again.\n" +
 			"--checkpoint removes one checkpoint, and everything that only this one contains.\n" + app.AboutPaths,
