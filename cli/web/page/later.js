@@ -4,7 +4,8 @@ import { calmed } from "./calm.js";
 
 let rest = null; // what rest.js exports
 let loading = null;
-const load = () => (loading ??= import("./rest.js").then((all) => (rest = all)).finally(() => (loading = null)));
+let failed = 0; // a browser can keep that an address failed
+const load = () => (loading ??= (failed ? import(`/rest.js?${failed}`) : import("./rest.js")).then((all) => (rest = all), (e) => { failed++; throw e; }).finally(() => (loading = null)));
 calmed.then(load).catch(() => {}); // who wants a part is told
 
 // later is a component of rest.js.
