@@ -464,7 +464,13 @@ func GoneText(r *restore.Restored) string {
 	if len(r.Gone) == 0 {
 		return ""
 	}
-	return "Not captured, and gone since: " + pathsText(r.Gone) + "; " + app.ByCount(len(r.Gone), "it does", "they do") + " not come back."
+	names := firstOf(r.Gone, 3, func(g restore.GonePath) string {
+		if g.Part {
+			return "the rest of " + app.EscapePath(g.Path)
+		}
+		return app.EscapePath(g.Path)
+	})
+	return "Not captured, and gone since: " + names + "; " + app.ByCount(len(r.Gone), "it does", "they do") + " not come back."
 }
 
 // named gives the way to keep the work of others the paths that were typed. Of hunks there is none.

@@ -89,7 +89,7 @@ type Restored struct {
 	Outside     []string         // what goes too, of the person: paths, in order
 	Nested      []NestedChange   // projects below this one whose files change, too, by their paths
 	NotCaptured int              // paths that the target is without, of a restore of all paths: they stay unchanged
-	Gone        []string         // those of them that are not there any more; of a revert, of the state before its work
+	Gone        []GonePath       // those of them that are not there any more; of a revert, of the state before its work
 	Late        []string         // written while it ran: Safety has them as they were then
 	Torn        []string         // restored since they were named, though the target was torn there
 	Told        []notice.Session // whose agents get a notice with their next prompt, the newest first

@@ -50,7 +50,11 @@ func (r *Run) sightOf(c manifest.Checkpoint, scopes *rules.Scopes) *Sight {
 func (r *Run) sightIn(root oid.ID, problems []problem.Problem, rules *rules.Scopes) *Sight {
 	s := &Sight{Problems: map[string]problem.Problem{}, torn: map[string]bool{}, blind: map[string]string{}, Rules: rules, outside: inspect.Outside(problems)}
 	s.Find = func(path string) (manifest.Entry, bool, error) {
-		return manifest.Find(r.Tx.Load, root, path)
+		load := r.Project.LoadDir
+		if r.Tx != nil {
+			load = r.Tx.Load
+		}
+		return manifest.Find(load, root, path)
 	}
 	for _, p := range problems {
 		if p.Path == "" && p.Code != problem.Late {
