@@ -229,7 +229,7 @@ func viewPlan(p *plan.Plan) planView {
 	switch {
 	case p.Reverted != nil:
 		v.Conflicts = len(p.Reverted.Conflicts)
-	case p.Restored != nil && p.Restored.Checkpoint.ID != (manifest.CheckpointID{}):
+	case p.Restored != nil && p.Restored.Since == "" && p.Restored.Checkpoint.ID != (manifest.CheckpointID{}):
 		v.Target = p.Restored.Checkpoint.ID.String()
 	}
 	return v

@@ -185,3 +185,20 @@ func TestUIPlanSaysWhatIsGone(t *testing.T) {
 		t.Errorf("%d, %s", code, done.Said)
 	}
 }
+
+// The undo of what was changed since a restore goes to no checkpoint: its plan names none, and compares with none.
+func TestUIPlanOfUndoAfterAnEdit(t *testing.T) {
+	l := newLab(t)
+	l.write(filepath.Join(l.env.Dir, "a.txt"), "second\n")
+	l.run(l.env, "save", "second")
+	l.run(l.env, "restore", "2", "--yes")
+	l.write(filepath.Join(l.env.Dir, "a.txt"), "by hand\n")
+	place := l.logIn(l.ui(l.env).URL)
+	var plan planView
+	if code := l.ask("POST", "/api/v1"+place+"/plans", action{Verb: "undo"}, &plan); code != 200 {
+		t.Fatal(code)
+	}
+	if plan.Target != "" || plan.Title != "Undo what was changed since the last restore" {
+		t.Errorf("%q, compared with %q", plan.Title, plan.Target)
+	}
+}

@@ -169,7 +169,11 @@ func (a *restoring) describe(p *Plan, r *restore.Restored, target project.Listed
 	p.Git, p.OffersGit = a.options.Git == restore.GitLost, a.options.Git == restore.GitLost || a.words.TakesCheckpoint && r.GitLost != nil
 	p.Title = upper(p.what)
 	if a.options.Checkpoint.ID == (manifest.CheckpointID{}) && r.Checkpoint.ID != (manifest.CheckpointID{}) {
-		p.Title += ": to " + rows.Briefly(target)
+		if r.Since != "" { // the state that an operation left is no checkpoint's
+			p.Title += " what was changed since the last " + rows.OperationNoun(r.Since)
+		} else {
+			p.Title += ": to " + rows.Briefly(target)
+		}
 	}
 	if p.Instead = r.Instead; p.Instead != nil && p.Instead.Some { // here it has no paths
 		p.Instead = nil
