@@ -53,7 +53,7 @@ func CrashedCure(crash *project.CrashedRestore) string {
 	switch {
 	case crash.Some, crash.Kind == manifest.OpRevert, crash.Kind == manifest.OpUndo, crash.Kind == manifest.OpUndoRestore, crash.Kind == manifest.OpRedoRestore:
 		return "rewind undo puts it back"
-	case crash.Git:
+	case crash.WithGit:
 		return "rewind undo puts it back; the same command as before puts it back, too, and then does all of it"
 	}
 	return fmt.Sprintf("rewind restore %s finishes it, rewind undo reverts it", crash.Checkpoint)

@@ -162,3 +162,54 @@ func commanded(w *world) {
 	w.rewind("save")
 	w.write("d/b.txt", "before\n"+strings.Repeat("two\n", 300)+"after\n")
 }
+
+// A restore with git's own state that is killed while it writes files is one operation with the same restore after it: one undo takes both back.
+func TestKilledBeforeGitMoved(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	w := newWorld(t, build(t), scenario{name: "git", git: true, prepare: func(w *world) {
+		w.runGit(".", "init", "-q", "-b", "main")
+		w.runGit(".", "add", ".")
+		w.runGit(".", "commit", "-qm", "one")
+		w.runGit(".", "branch", "topic")
+		w.rewind("init")
+		w.write("d/b.txt", "mine\n")
+		w.write("new/f.txt", "mine\n")
+		w.runGit(".", "branch", "-qD", "topic")
+		w.rewind("save")
+	}})
+	ids := w.list()
+	tree := w.project + "/"
+	for _, flag := range []string{"--git", "--git=exact"} {
+		w.args = []string{"restore", ids[len(ids)-1], flag, "--yes", "--json"}
+		w.store(w.start)
+		v := &verdict{world: w, when: flag}
+		before := v.mine(v.load())
+		seen := 0
+		r := w.trace(func(c *tracee.Call) tracee.Fate {
+			if c.Changes && strings.HasPrefix(c.Path, tree) && !strings.HasPrefix(c.Path, tree+".agent") && !strings.HasPrefix(c.Path, tree+".git") {
+				seen++
+			}
+			return tracee.Fate{Kill: seen == 4}
+		})
+		if r.Code == 0 || same(v.mine(v.load()), before) {
+			t.Fatal("it was not killed while it wrote files")
+		}
+		if _, told, _ := w.command("status"); !strings.Contains(told, "the same command as before puts it back, too") {
+			v.wrong("status: %s", told)
+		}
+		v.next(w.args...)
+		if _, err := w.tryGit(".", "rev-parse", "topic"); err != nil {
+			v.wrong("the branch did not return")
+		}
+		v.next("undo", "--yes")
+		if now := v.mine(v.load()); !same(now, before) {
+			v.wrong("undone: %s", difference(now, before))
+		}
+		if _, err := w.tryGit(".", "rev-parse", "--verify", "-q", "topic"); err == nil {
+			v.wrong("undone, the branch is still there")
+		}
+		v.tell(r)
+	}
+}

@@ -19,6 +19,7 @@ type CrashedRestore struct {
 	Some       bool                  // it was to restore some paths or hunks only
 	Paths      int
 	Git        bool // it had begun to move git's own state
+	WithGit    bool // that was to move, too, or did
 	// Done says that every path is in place and recorded, and that only temporary files are left: the next Save clears them.
 	Done bool
 }
@@ -84,6 +85,7 @@ func Describe(j *treeio.Journal) *CrashedRestore {
 	if rec, err := manifest.ParseRecord(j.Note); err == nil && rec.Operation != nil {
 		c.Kind, c.Checkpoint = rec.Operation.Kind, rec.Operation.Checkpoint
 		c.Some = rec.Operation.OfSome()
+		c.WithGit = c.Git || !rec.Operation.GitAfter.IsZero()
 	}
 	return c
 }

@@ -83,7 +83,7 @@ func (c recovery) addTo(answer *Restored) {
 
 // recoverCrashed deals with a restore that crashed, before anything else is
 // done. It is finished if its operation was recorded, or if the same restore
-// is asked for again and git's own state was not touched; else it is put back, with git's own state. For an undo or a redo, putting
+// is asked for again and git's own state is in neither; else it is put back, with git's own state. For an undo or a redo, putting
 // it back is all that there is to do.
 func (r *Run) recoverCrashed() (found recovery, err error) {
 	j, err := treeio.Open(r.RestoreDir())
@@ -99,7 +99,8 @@ func (r *Run) recoverCrashed() (found recovery, err error) {
 	if recorded {
 		begun = nil
 	}
-	forward := recorded || again && begun == nil // where git had begun, all is put back and then done again, so that it is one operation
+	git := begun != nil || !op.GitAfter.IsZero() || r.Options.Git != GitStays
+	forward := recorded || again && !git // with git's own state, all is put back and then done again, so that it is one operation
 	r.Tx = commit.Begin(r.Project).KeepDirs()
 	defer func() {
 		_ = r.Tx.Discard() // a committed one has nothing left to discard

@@ -367,9 +367,13 @@ func (r *Run) carryOut(way *Way) (*Restored, error) {
 	r.Op.Safety, r.Op.Before, r.Op.After, r.Op.Paths = safety.ID, plan.Before, plan.After, paths
 	// The scan's transaction is committed; what still comes goes into the next.
 	r.Tx = r.Tx.Next()
+	begun := r.Op
+	if way.git.changes() {
+		begun.GitAfter = way.git.state // so that who deals with a crash knows that files are not all
+	}
 	outcome, err := plan.Apply(r.Ctx, treeio.ApplyOptions{
 		Dir: r.RestoreDir(), Sink: r.Tx, Owner: r.Owner, NoSync: r.Settings().Durability == "fast",
-		Note: manifest.Record{Operation: &r.Op}.Append(nil),
+		Note: manifest.Record{Operation: &begun}.Append(nil),
 		Record: func(out *treeio.Outcome) error {
 			late, err := r.record(way, out)
 			if late != nil {
