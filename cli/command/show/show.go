@@ -9,6 +9,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/cli/rows"
+	"github.com/rewind-cli/rewind/engine/attempts"
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/gitevents"
 	"github.com/rewind-cli/rewind/engine/inspect"
@@ -43,7 +44,7 @@ func NewShow() *app.Command {
 		Run: func(ctx context.Context, c *app.Call) error {
 			p, l, err := c.Checkpoint(ctx, 0)
 			if err != nil {
-				if of, path, ok := fileOf(ctx, c, p, err); ok {
+				if of, path, ok := fileOf(ctx, c, p, &err); ok {
 					return catFile(ctx, c, p, of, path)
 				}
 				return otherWayRound(ctx, c, p, err)
@@ -60,9 +61,10 @@ func NewShow() *app.Command {
 	}
 }
 
-// fileOf reads an argument that names no checkpoint as CKPT:PATH. Ids that agents bind, and times, have colons, too.
-func fileOf(ctx context.Context, c *app.Call, p *project.Project, err error) (of project.Listed, path string, ok bool) {
-	if none := (*project.NoCheckpointError)(nil); p == nil || !errors.As(err, &none) {
+// fileOf reads an argument that names no checkpoint as CKPT:PATH. Ids that agents bind, and times, have colons, too. Where CKPT is
+// an attempt without a checkpoint, that becomes the error.
+func fileOf(ctx context.Context, c *app.Call, p *project.Project, err *error) (of project.Listed, path string, ok bool) {
+	if none := (*project.NoCheckpointError)(nil); p == nil || !errors.As(*err, &none) {
 		return of, "", false
 	}
 	arg := c.Args[0]
@@ -70,8 +72,12 @@ func fileOf(ctx context.Context, c *app.Call, p *project.Project, err error) (of
 		if arg[i] != ':' || i == 0 || i == len(arg)-1 {
 			continue
 		}
-		if of, err := c.Resolve(ctx, p, arg[:i]); err == nil {
+		of, ferr := c.Resolve(ctx, p, arg[:i])
+		if ferr == nil {
 			return of, arg[i+1:], true
+		}
+		if errors.As(ferr, new(*attempts.NoAttemptError)) {
+			*err = ferr
 		}
 	}
 	return of, "", false
