@@ -1,12 +1,14 @@
 package restore
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/gitevents"
 	"github.com/rewind-cli/rewind/engine/gitrestore"
+	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -46,4 +48,25 @@ func (r *Run) lookForLoss(way *Way) *GitLoss {
 		return nil
 	}
 	return &GitLoss{since, way.GitThen != nil, lost}
+}
+
+// nothingReturns is the refusal of a way on which references, HEAD or stash entries are lost, and none can return; nil for any other.
+func (g *gitMove) nothingReturns() error {
+	if g == nil || g.changes() {
+		return nil
+	}
+	const most = 3
+	var lost []string
+	for _, l := range g.lines {
+		if l.Change == gitrestore.Unable && (l.What == gitrestore.Ref || l.What == gitrestore.Head || l.What == gitrestore.Stash) {
+			lost = append(lost, strings.TrimSpace(l.Name+": "+l.Note))
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	if n := len(lost) - most; n > 0 {
+		lost = append(lost[:most], fmt.Sprintf("%d more cannot return, either.", n))
+	}
+	return &project.RefusedError{What: "nothing that git has lost can return: " + strings.Join(lost, " ")}
 }

@@ -330,6 +330,11 @@ func (r *Run) carryOut(way *Way) (*Restored, error) {
 			return nil, err
 		}
 	}
+	if plan.Empty() && len(plan.Skips) == 0 && way.move == nil && r.Op.Kind == manifest.OpRestore {
+		if err := way.git.nothingReturns(); err != nil {
+			return nil, err
+		}
+	}
 	preview, err := r.preview(way)
 	if err != nil {
 		return nil, err

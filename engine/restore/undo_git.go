@@ -28,6 +28,8 @@ func (r *Run) undoWithGit() (way Way, err error) {
 		switch {
 		case err != nil:
 			return way, err
+		case s == nil && n == 0 && found.unable != nil:
+			return way, found.unable
 		case s == nil && n == 0:
 			return way, &project.NothingError{What: oplog.UndoVerb, Next: found.whyNone()}
 		case s == nil:
@@ -84,6 +86,8 @@ type gitSteps struct {
 	ahead []undoStep           // found and not looked at
 	none  map[oid.ID]bool      // states of git from which nothing is to be brought back
 	bare  int                  // checkpoints that hold nothing of git, which were passed over
+
+	unable error // why nothing returns of what git has lost since the newest checkpoint that has it; nil where there is no such
 }
 
 func (r *Run) gitSteps(ops []manifest.Operation) *gitSteps {
@@ -189,6 +193,9 @@ func (g *gitSteps) goes(to manifest.Checkpoint) (bool, error) {
 		return true, nil // it is reported when the way there is planned
 	}
 	g.none[to.Git] = !move.changes()
+	if err == nil && g.unable == nil {
+		g.unable = move.nothingReturns()
+	}
 	return !g.none[to.Git], err
 }
 
