@@ -48,6 +48,7 @@ func (p *Plan) Apply(ctx context.Context) (r Result, err error) {
 		{"symbolic references", func() error { return p.applySymbolic(ctx, w) }},
 		{"stash", func() error { return p.applyStash(w) }},
 		{"worktree", func() error { return p.applyWorktree(ctx, w) }},
+		{"files .git of worktrees", p.writeGitFiles},
 		{"index", func() error { return p.applyIndex(ctx, w) }},
 		{"kept index", func() error { return p.applyKept(ctx, w, &r) }},
 		{"progress", func() error { return p.applyProgress(ctx, w) }},

@@ -73,6 +73,10 @@ func (p *Plan) planBuild(ctx context.Context, saved gitrepo.Repo) error {
 		p.Lines[0].Note = "What is left of the git directory is no repository. It is built anew, and the remains are kept in it as " + remainsName + "."
 	}
 	p.noteBeside(&p.Lines[0])
+	worktrees, _ := os.ReadDir(filepath.Join(p.source.Dir, "worktrees")) // most have none
+	for _, w := range worktrees {
+		p.planGitFile(w.Name(), worktreePlace(filepath.Join(p.source.Dir, "worktrees", w.Name()), filepath.Join(p.target.CommonDir, "worktrees", w.Name())))
+	}
 	return nil
 }
 
@@ -121,7 +125,7 @@ func (p *Plan) applyBuild(ctx context.Context) (r Result, err error) {
 	if err := p.stepped("renamed"); err != nil {
 		return r, err
 	}
-	return r, p.writeGitFile()
+	return r, errors.Join(p.writeGitFile(), p.writeGitFiles())
 }
 
 // clearBuilds removes git directories that were being built when the process was killed. One that has the remains of the one before is
@@ -130,7 +134,7 @@ func (p *Plan) clearBuilds() (finished bool, err error) {
 	place := p.target.CommonDir
 	for _, left := range leftBy(filepath.Dir(place), filepath.Base(place)+buildSuffix) {
 		if _, err := os.Lstat(filepath.Join(left, remainsName)); err == nil {
-			return true, errors.Join(keepBeside(left), renameInto(left, place), p.writeGitFile())
+			return true, errors.Join(keepBeside(left), renameInto(left, place), p.writeGitFile(), p.writeGitFiles())
 		}
 		if err := os.RemoveAll(left); err != nil {
 			return false, err
@@ -286,7 +290,11 @@ func (p *Plan) writeGitFile() error {
 	if rel, err := filepath.Rel(p.target.WorkTree, place); err == nil && slices.Contains(strings.Split(filepath.ToSlash(rel), "/"), "modules") {
 		place = rel
 	}
-	return vfs.Replace(vfs.OS, file, vfs.Replacement{Mode: 0o644}, vfs.Bytes([]byte("gitdir: "+filepath.ToSlash(place)+"\n")))
+	return writeGitFile(file, place)
+}
+
+func writeGitFile(file, gitDir string) error {
+	return vfs.Replace(vfs.OS, file, vfs.Replacement{Mode: 0o644}, vfs.Bytes([]byte("gitdir: "+filepath.ToSlash(gitDir)+"\n")))
 }
 
 // copyTree copies the directories, files and symbolic links of a saved git directory, without locks and what else is no state.

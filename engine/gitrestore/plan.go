@@ -32,6 +32,8 @@ type Source struct {
 	Why     string            // a sentence: why objects may not be held
 	Mode    fs.FileMode       // permissions of the git directory; 0: those of a new one
 	Beside  []string          // names in the git directory of what had objects that are not held: "lfs", "annex"
+	// Comes reports whether a directory that is not there will be when Apply is called; nil for none.
+	Comes func(dir string) bool
 	// Unchecked says that nobody is to be told what of a git directory that is built anew is held.
 	Unchecked bool
 }
@@ -115,6 +117,7 @@ type Plan struct {
 	remains  bool            // of the git directory: they are moved into the new one
 	worktree bool            // the linked worktree is registered anew
 	gitFile  bool            // so is the file .git of the work tree
+	gitFiles []string        // and those of linked worktrees below the work tree, by the names of their git directories
 	links    []link
 	first    []refChange // one transaction
 	head     *gitrepo.Ref

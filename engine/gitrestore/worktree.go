@@ -45,7 +45,7 @@ func (p *Plan) planWorktree() error {
 	}
 	switch note := "The worktree is registered anew, with its HEAD, its index and its reflog."; {
 	case p.gitFile && !p.worktree:
-		note = "The file .git, which names the git directory, is written anew."
+		note = gitFileNote
 		fallthrough
 	case p.worktree:
 		p.line(Line{What: Worktree, Change: Returns, Name: t.WorkTree, Note: note})
@@ -53,12 +53,17 @@ func (p *Plan) planWorktree() error {
 	return nil
 }
 
-// goneWorktrees names the other linked worktrees of the saved state that are not registered any more.
+// goneWorktrees names the other linked worktrees of the saved state that are not registered any more, and plans to attach those that are.
 func (p *Plan) goneWorktrees() {
 	names, _ := os.ReadDir(filepath.Join(p.source.Dir, "worktrees")) // most have none
 	for _, name := range names {
 		gitDir := filepath.Join(p.target.CommonDir, "worktrees", name.Name())
-		if _, err := os.Lstat(gitDir); err == nil || name.Name() == p.target.worktree() {
+		_, err := os.Lstat(gitDir)
+		switch {
+		case name.Name() == p.target.worktree():
+			continue
+		case err == nil:
+			p.planGitFile(name.Name(), worktreePlace(gitDir, gitDir))
 			continue
 		}
 		if place := worktreePlace(filepath.Join(p.source.Dir, "worktrees", name.Name()), gitDir); place != "" {
@@ -66,6 +71,49 @@ func (p *Plan) goneWorktrees() {
 				Note: "Its commits and what was staged there return, and of its files those that this project captured; rewind rescue lists it if it had a store of its own."})
 		}
 	}
+}
+
+// planGitFile plans to write the file .git of a linked worktree below the work tree, which git has registered at that place: without
+// the file, git takes its directory for a part of the main worktree, and what is committed there goes to the other branch.
+func (p *Plan) planGitFile(name, file string) {
+	dir := filepath.Dir(file)
+	if p.Mode == Back || p.source.Unchecked || p.target.WorkTree == "" || filepath.Base(file) != ".git" ||
+		!vfs.IsBelow(p.target.WorkTree, dir) || vfs.Within(p.target.CommonDir, dir) {
+		return
+	}
+	_, err := os.Lstat(dir)
+	comes := errors.Is(err, fs.ErrNotExist) && p.source.Comes != nil && p.source.Comes(dir)
+	if !comes && !lacksGitFile(dir) {
+		return
+	}
+	p.gitFiles = append(p.gitFiles, name)
+	p.line(Line{What: Worktree, Change: Returns, Name: dir, Note: gitFileNote})
+}
+
+const gitFileNote = "The file .git, which names the git directory, is written anew."
+
+// lacksGitFile reports whether a directory, to which no symbolic link leads, has nothing with the name .git.
+func lacksGitFile(dir string) bool {
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	_, gone := os.Lstat(filepath.Join(dir, ".git"))
+	return err == nil && real == dir && errors.Is(gone, fs.ErrNotExist)
+}
+
+// writeGitFiles writes those that planGitFile has planned, where the directory is there.
+func (p *Plan) writeGitFiles() error {
+	for _, name := range p.gitFiles {
+		gitDir := filepath.Join(p.target.CommonDir, "worktrees", name)
+		if file := worktreePlace(gitDir, gitDir); lacksGitFile(filepath.Dir(file)) {
+			if err := writeGitFile(file, gitDir); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // worktreePlace is the file .git of a linked worktree, "" if its git directory, which is read in a place that can be another one,

@@ -46,6 +46,7 @@ type gitMove struct {
 	refusals []string          // of the plan for the repository around the project
 	around   bool              // the first plan is that one
 	below    []string          // see gitstate.Options
+	comes    func(string) bool // see gitrestore.Source
 	shared   bool              // there are several repositories, whose objects are held in one place
 }
 
@@ -88,7 +89,7 @@ func (r *Run) prepareGit(way *Way, id oid.ID) error {
 	if id.IsZero() {
 		return &project.RefusedError{What: "that checkpoint does not hold git's own state: there was no git repository, it could not be read, or forget removed it", Next: "leave out " + r.gitFlag()}
 	}
-	way.git = &gitMove{half: r.Options.Git, state: id}
+	way.git = &gitMove{half: r.Options.Git, state: id, comes: r.comes(way)}
 	if err := r.planGit(way.git, way.Target, id); err != nil {
 		return err
 	}
@@ -96,6 +97,15 @@ func (r *Run) prepareGit(way *Way, id oid.ID) error {
 		return &project.RefusedError{What: "git's own state cannot be brought back: " + strings.Join(reasons, " ")}
 	}
 	return nil
+}
+
+// comes tells in which directories a way creates files.
+func (r *Run) comes(way *Way) func(dir string) bool {
+	return func(dir string) bool {
+		return way.Plan != nil && slices.ContainsFunc(way.Plan.Changes, func(c treeio.Change) bool {
+			return c.Action != treeio.Delete && vfs.IsBelow(dir, filepath.Join(r.Root(), filepath.FromSlash(c.Path)))
+		})
+	}
 }
 
 // gitFlag is the option that brings git's own state along.
@@ -150,7 +160,7 @@ func (r *Run) planRepository(g *gitMove, state *gitstate.State, target gitrestor
 	if err != nil {
 		return nil, err
 	}
-	source := gitrestore.Source{Dir: filepath.Join(dir, "files"), Objects: gitstate.HeldDirs(r.Project), Shared: g.shared, Unchecked: g.quiet, Why: r.whyNotHeld(g.to), Mode: state.Mode, Beside: state.Beside}
+	source := gitrestore.Source{Dir: filepath.Join(dir, "files"), Objects: gitstate.HeldDirs(r.Project), Shared: g.shared, Unchecked: g.quiet, Comes: g.comes, Why: r.whyNotHeld(g.to), Mode: state.Mode, Beside: state.Beside}
 	indexes := filepath.Join(dir, "indexes")
 	for _, dir := range []string{source.Dir, indexes} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
