@@ -337,6 +337,10 @@ func explainRest(err error, f *Failure) bool {
 
 // LinkAgain is how a person says that a directory is to be the linked worktree again that it was, in front of a command.
 func LinkAgain(e *restore.WorktreeRemovedError, command string) string {
-	return fmt.Sprintf("echo %s >%s, then %s, registers it anew with its HEAD and its index",
-		ShellQuote("gitdir: "+e.GitDir), ShellQuote(filepath.Join(e.WorkTree, ".git")), command)
+	parent, does := "", "registers it anew with its HEAD and its index"
+	if e.Gone {
+		parent, does = "mkdir -p "+ShellQuote(filepath.Dir(e.CommonDir))+" && ", "builds it anew with all that is held"
+	}
+	return fmt.Sprintf("%secho %s >%s, then %s, %s", parent,
+		ShellQuote("gitdir: "+e.GitDir), ShellQuote(filepath.Join(e.WorkTree, ".git")), command, does)
 }

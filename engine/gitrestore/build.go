@@ -26,7 +26,11 @@ const remainsName = "rewind-remains"
 func (p *Plan) planBuild(ctx context.Context, saved gitrepo.Repo) error {
 	parent := filepath.Dir(p.target.CommonDir)
 	if info, err := os.Stat(parent); !p.target.Anew && (err != nil || !info.IsDir()) {
-		p.refuse("%s is gone, and so is the directory that it was in: make the directory %s, and --git builds it anew there.", p.target.CommonDir, parent)
+		moved := ""
+		if p.target.linked() {
+			moved = "if the repository was moved, run git worktree repair " + p.target.WorkTree + " in it; else "
+		}
+		p.refuse("%s is gone, and so is the directory that it was in: %smake the directory %s, and --git builds it anew there.", p.target.CommonDir, moved, parent)
 		return nil
 	}
 	p.build = true

@@ -264,8 +264,8 @@ func isOurRepository(root string, t gitrestore.Target) error {
 	case around && t.GitDir != t.CommonDir && namesWorktree(t, dotGit):
 		return nil
 	}
-	if around && t.GitDir != t.CommonDir && gitrepo.IsGitDir(t.CommonDir) && !account.Exists(t.GitDir) && !account.Exists(dotGit) {
-		return &WorktreeRemovedError{WorkTree: t.WorkTree, GitDir: t.GitDir, CommonDir: t.CommonDir}
+	if around && t.GitDir != t.CommonDir && !account.Exists(t.GitDir) && !account.Exists(dotGit) && (gitrepo.IsGitDir(t.CommonDir) || !account.Exists(t.CommonDir)) {
+		return &WorktreeRemovedError{WorkTree: t.WorkTree, GitDir: t.GitDir, CommonDir: t.CommonDir, Gone: !account.Exists(t.CommonDir)}
 	}
 	return &project.RefusedError{
 		What: fmt.Sprintf("the git repository of that checkpoint was %s, and that is not the one around %s now", t.CommonDir, root),
@@ -288,11 +288,17 @@ func isMount(path string) bool {
 	return dir.Mounted(filepath.Base(path))
 }
 
-// WorktreeRemovedError: the checkpoint is of a linked worktree that git has removed, from both sides. A store can come from
+// WorktreeRemovedError: the checkpoint is of a linked worktree that git has removed, from both sides, or of which both sides are gone. A store can come from
 // anywhere, so it is the person who says that the repository is to have the worktree again.
-type WorktreeRemovedError struct{ WorkTree, GitDir, CommonDir string }
+type WorktreeRemovedError struct {
+	WorkTree, GitDir, CommonDir string
+	Gone                        bool // so is the repository
+}
 
 func (e *WorktreeRemovedError) Error() string {
+	if e.Gone {
+		return fmt.Sprintf("the git repository %s is gone, of which %s was a linked worktree", e.CommonDir, e.WorkTree)
+	}
 	return fmt.Sprintf("git has removed the linked worktree %s of %s", e.WorkTree, e.CommonDir)
 }
 

@@ -170,8 +170,15 @@ func runRescue(ctx context.Context, c *app.Call, lost []stores.Info) error {
 	err = report.ReportRestoredIn(c, done, verb, func(v report.RestoredView) any {
 		return rescuedView{app.ViewPath(p.Root()).Path, v}
 	})
-	if i := slices.IndexFunc(lost, func(s stores.Info) bool { return vfs.IsBelow(s.Root, p.Root()) }); i >= 0 && done.GitLeft && done.GitRemoved == nil && err != nil {
-		return app.Hinted(err, "rewind rescue "+lost[i].ID[:8]+" brings back the project around it, whose git repository it may be a worktree of; then rewind restore last --git-only there")
+	hasRepository := func(s stores.Info) bool {
+		return vfs.IsBelow(s.Root, p.Root()) || done.GitRemoved != nil && s.Root != p.Root() && vfs.IsBelow(s.Root, done.GitRemoved.CommonDir)
+	}
+	if i := slices.IndexFunc(lost, hasRepository); i >= 0 && done.GitLeft && (done.GitRemoved == nil || done.GitRemoved.Gone) && err != nil {
+		which := "the project around it"
+		if !vfs.IsBelow(lost[i].Root, p.Root()) {
+			which = "the project " + app.EscapePath(lost[i].Root)
+		}
+		return app.Hinted(err, "rewind rescue "+lost[i].ID[:8]+" brings back "+which+", whose git repository it may be a worktree of; then rewind restore last --git-only there")
 	}
 	return err
 }
