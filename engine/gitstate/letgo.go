@@ -43,17 +43,44 @@ func LetGoAll(p *project.Project, commons []string) error {
 // heldBeside are the directories in which other stores of the account, as those of linked worktrees, hold objects of the git directories.
 func heldBeside(p *project.Project, commons []string) (dirs []string) {
 	known, _ := account.KnownStores(p.Env) // what cannot be read says nothing
+	trees := workTreesOf(commons)
 	for _, k := range known {
 		if k.ID == p.ID {
 			continue
 		}
+		of := slices.ContainsFunc(trees, func(root string) bool {
+			now, _, err := account.Identity(root)
+			return k.Root == root || err == nil && k.IsOf(p.Env, root, now)
+		})
 		for _, dir := range []string{filepath.Join(account.MirrorDir(p.Env, k.ID), account.GitName), filepath.Join(k.PlaceIn(p.Env), account.GitName, "objects")} {
-			if filepath.IsAbs(dir) && slices.ContainsFunc(commons, func(common string) bool { return account.Exists(filepath.Join(dir, heldName(common))) }) {
+			if filepath.IsAbs(dir) && (of && account.IsDir(dir) || slices.ContainsFunc(commons, func(common string) bool { return account.Exists(filepath.Join(dir, heldName(common))) })) {
 				dirs = append(dirs, dir)
 			}
 		}
 	}
 	return dirs
+}
+
+// workTreesOf are the directories that are checked out from the git directories: their own, and the linked worktrees that they name. A
+// store of one of them can hold objects under the path that a git directory had before it was moved.
+func workTreesOf(commons []string) (roots []string) {
+	for _, common := range commons {
+		if filepath.Base(common) == ".git" {
+			roots = append(roots, filepath.Dir(common))
+		}
+		linked, _ := os.ReadDir(filepath.Join(common, "worktrees")) // there may be none
+		for _, w := range linked {
+			own := filepath.Join(common, "worktrees", w.Name())
+			if data, err := account.ReadSmall(filepath.Join(own, "gitdir"), maxFile); err == nil {
+				to := strings.TrimSpace(string(data))
+				if !filepath.IsAbs(to) { // as newer versions of git write it where they are asked to
+					to = filepath.Join(own, to)
+				}
+				roots = append(roots, filepath.Dir(to))
+			}
+		}
+	}
+	return roots
 }
 
 // HeldWith are HeldDirs, and those in which other stores of the account hold objects of the git directories.
