@@ -33,7 +33,7 @@ type Source struct {
 	Mode    fs.FileMode       // permissions of the git directory; 0: those of a new one
 	Beside  []string          // names in the git directory of what had objects that are not held: "lfs", "annex"
 	// Comes reports whether a directory that is not there will be when Apply is called; nil for none.
-	Comes func(dir string) bool
+	Comes func(dir string) bool `json:"-"`
 	// Unchecked says that nobody is to be told what of a git directory that is built anew is held.
 	Unchecked bool
 }
