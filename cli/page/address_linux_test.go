@@ -101,7 +101,7 @@ func TestPageAddress(t *testing.T) {
 	l.ok(l.Go(host + "/p/" + first[3:35] + "/c/" + folded))
 	l.until(`document.querySelector(".row.chosen .why")?.textContent === "stop" && document.querySelector(".left").textContent.includes("Hide rows without changes")`)
 	l.ok(l.Go(host + "/p/" + first[3:35] + "/c/kkkkkkkkkkkkkkkk"))
-	// One that is not there is said to be so, for as long as the address names it; no other is chosen in its place.
+	// The page reports a checkpoint that is not there for as long as the address names it, and chooses no other.
 	const gone = `document.querySelector(".right .warn")?.textContent.includes('no checkpoint "kkkkkkkk') && !document.querySelector(".row.chosen, .right .go") && location.pathname.endsWith("/c/kkkkkkkkkkkkkkkk") && !document.querySelector(".left").textContent.includes("Hide rows without changes")`
 	l.until(gone)
 	l.write("mine3.txt", "mine\n")

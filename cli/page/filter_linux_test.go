@@ -3,7 +3,7 @@ package page
 import "testing"
 
 // The filter has the picker's rule: a row has it as it was typed, or each of its words begins a word of the row. The rule of
-// names is said before one is refused.
+// names is shown before one is refused.
 func TestPageFilterRule(t *testing.T) {
 	l := newTurnsLab(t)
 	for _, name := range []string{"prompt number 25", "prompt number 325", "prompt number 250", "25 things without number", "unnumbered 25"} {

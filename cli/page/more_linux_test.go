@@ -34,7 +34,7 @@ func TestPageActionsAreOneLine(t *testing.T) {
 	l.press("Escape")
 	l.until(`!document.querySelector("dialog") && document.activeElement.textContent === "More"`)
 
-	// What was copied is said where it was asked for, and nothing moves.
+	// The label that was clicked names what was copied, and nothing moves.
 	l.ok(l.Eval(`Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => (window.copied = text) } })`, nil))
 	l.press("Enter")
 	const places = `JSON.stringify([...document.querySelectorAll(".menu button")].map((e) => e.getBoundingClientRect()))`
