@@ -306,6 +306,9 @@ func (n forgottenNote) name() string {
 // Forgotten are the ids of all objects that LetGo was to stop holding, in any account.
 func Forgotten(p *project.Project) []string { return readForgotten(p).IDs }
 
+// IsSought reports whether the other accounts were to look for a path, by its key.
+func IsSought(p *project.Project, key string) bool { return slices.Contains(readForgotten(p).Paths, key) }
+
 func readForgotten(p *project.Project) (n forgottenNote) {
 	if data, err := account.ReadSmall(filepath.Join(p.StoreDir(), account.GitName, account.ForgottenName), maxForgotten); err == nil {
 		_ = json.Unmarshal(data, &n) // a damaged one says nothing

@@ -58,6 +58,20 @@ func (f *forgetter) lookInCommits(ctx context.Context, log *LogState) (err error
 	return nil
 }
 
+// mayBeElsewhere reports whether another account may hold commits that have a path, and has not looked for it yet.
+func (f *forgetter) mayBeElsewhere(pattern string) (bool, error) {
+	at, plain := pathspec.PlainPath(path.Clean(pattern))
+	hold, err := f.p.HoldElsewhere()
+	if err != nil || !hold || !plain {
+		return false, err
+	}
+	if !gitstate.IsSought(f.p, rules.ForgottenKey(f.p, at)) {
+		return true, nil
+	}
+	behind, _, err := f.p.HomesBehind(gitstate.Note(f.p))
+	return len(behind) > 0, err
+}
+
 // lookIn looks in one repository.
 func (f *forgetter) lookIn(ctx context.Context, r *repository, dirs []string, chosen map[string]bool) error {
 	var paths, inRepo []string

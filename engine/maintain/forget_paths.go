@@ -146,7 +146,9 @@ func (f *forgetter) known(ctx context.Context, log *LogState, roots []oid.ID) er
 	})
 	var unknown []string
 	for _, pattern := range none {
-		if keys[f.typedKey(pattern)] || slices.ContainsFunc(pathspec.Leading(pattern), func(path string) bool { return f.paths[path] || keys[rules.ForgottenKey(f.p, path)] }) {
+		if elsewhere, err := f.mayBeElsewhere(pattern); err != nil {
+			return err
+		} else if elsewhere || keys[f.typedKey(pattern)] || slices.ContainsFunc(pathspec.Leading(pattern), func(path string) bool { return f.paths[path] || keys[rules.ForgottenKey(f.p, path)] }) {
 			continue
 		}
 		err := pathspec.MatchSome(f.p.LoadDir, []string{pattern}, roots...) // it may be below what another one takes
