@@ -52,13 +52,35 @@ func heldBeside(p *project.Project, commons []string) (dirs []string) {
 			now, _, err := account.Identity(root)
 			return k.Root == root || err == nil && k.IsOf(p.Env, root, now)
 		})
-		for _, dir := range []string{filepath.Join(account.MirrorDir(p.Env, k.ID), account.GitName), filepath.Join(k.PlaceIn(p.Env), account.GitName, "objects")} {
+		for _, dir := range heldOf(p.Env, k) {
 			if filepath.IsAbs(dir) && (of && account.IsDir(dir) || slices.ContainsFunc(commons, func(common string) bool { return account.Exists(filepath.Join(dir, heldName(common))) })) {
 				dirs = append(dirs, dir)
 			}
 		}
 	}
 	return dirs
+}
+
+// heldOf is where another store of the account holds objects.
+func heldOf(env account.Env, k account.KnownStore) []string {
+	return []string{filepath.Join(account.MirrorDir(env, k.ID), account.GitName), filepath.Join(k.PlaceIn(env), account.GitName, "objects")}
+}
+
+// StoresWith are the ids of the other stores of the account that hold one of some objects.
+func StoresWith(p *project.Project, ids []string) map[string]bool {
+	stores, wanted := map[string]bool{}, setOf(ids)
+	known, _ := account.KnownStores(p.Env) // what cannot be read says nothing
+	for _, k := range known {
+		if k.ID == p.ID {
+			continue
+		}
+		for _, dir := range heldOf(p.Env, k) {
+			if filepath.IsAbs(dir) && (slices.ContainsFunc(ids, func(id string) bool { return account.Exists(loose(dir, id)) }) || len(packsWith(dir, wanted)) > 0) {
+				stores[k.ID.String()] = true
+			}
+		}
+	}
+	return stores
 }
 
 // workTreesOf are the directories that are checked out from the git directories: their own, and the linked worktrees that they name. A
@@ -307,7 +329,9 @@ func (n forgottenNote) name() string {
 func Forgotten(p *project.Project) []string { return readForgotten(p).IDs }
 
 // IsSought reports whether the other accounts were to look for a path, by its key.
-func IsSought(p *project.Project, key string) bool { return slices.Contains(readForgotten(p).Paths, key) }
+func IsSought(p *project.Project, key string) bool {
+	return slices.Contains(readForgotten(p).Paths, key)
+}
 
 func readForgotten(p *project.Project) (n forgottenNote) {
 	if data, err := account.ReadSmall(filepath.Join(p.StoreDir(), account.GitName, account.ForgottenName), maxForgotten); err == nil {

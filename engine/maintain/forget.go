@@ -79,7 +79,8 @@ type Forgotten struct {
 	HeldAll                bool
 	Unsearched             string // why commits of git that are held may have it at a path all the same, "" where all were searched
 
-	kept map[string]bool // ids of checkpoints of which nothing was taken: they only say at most that they know nothing of it
+	gitIDs []string        // of the objects of git that were let go of, or would be
+	kept   map[string]bool // ids of checkpoints of which nothing was taken: they only say at most that they know nothing of it
 }
 
 // Elsewhere is how many mirrors and unknown links may have it.
@@ -286,15 +287,15 @@ func othersWith(ctx context.Context, p *project.Project, a amender, result *Forg
 		return nil, err
 	}
 	ids, says := a.wanted(ctx)
-	converses := a.converses(ctx)
+	converses, holds := a.converses(ctx), gitstate.StoresWith(p, result.gitIDs)
 	for _, r := range relatives {
 		switch {
 		case !r.SameOrigin:
 			r.Suspect = converses != nil && r.MayHold(nil, converses)
 		case result.Found():
-			r.Suspect = r.MayHold(ids, says)
+			r.Suspect = holds[r.ID] || r.MayHold(ids, says)
 		default:
-			r.Suspect = r.Forgetting() || r.MayHold(ids, says)
+			r.Suspect = holds[r.ID] || r.Forgetting() || r.MayHold(ids, says)
 		}
 		if r.Suspect || r.SameOrigin && !result.Found() {
 			out = append(out, r)

@@ -197,7 +197,7 @@ func (f *forgetter) letGo(ctx context.Context, result *Forgotten) error {
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	done, err := gitstate.LetGo(f.p, commonsOf(f.repos), ids, result.DryRun)
-	result.HeldObjects, result.HeldPacks = done.Objects, done.Packs
+	result.HeldObjects, result.HeldPacks, result.gitIDs = done.Objects, done.Packs, ids
 	for _, r := range f.repos {
 		if ids := done.InGit[r.common]; len(ids) > 0 {
 			result.Git = append(result.Git, GitHas{Repo: r.name, Objects: ids})
