@@ -40,71 +40,6 @@ func LetGoAll(p *project.Project, commons []string) error {
 	return err
 }
 
-// heldBeside are the directories in which other stores of the account, as those of linked worktrees, hold objects of the git directories.
-func heldBeside(p *project.Project, commons []string) (dirs []string) {
-	known, _ := account.KnownStores(p.Env) // what cannot be read says nothing
-	trees := workTreesOf(commons)
-	for _, k := range known {
-		if k.ID == p.ID {
-			continue
-		}
-		of := slices.ContainsFunc(trees, func(root string) bool {
-			now, _, err := account.Identity(root)
-			return k.Root == root || err == nil && k.IsOf(p.Env, root, now)
-		})
-		for _, dir := range heldOf(p.Env, k) {
-			if filepath.IsAbs(dir) && (of && account.IsDir(dir) || slices.ContainsFunc(commons, func(common string) bool { return account.Exists(filepath.Join(dir, heldName(common))) })) {
-				dirs = append(dirs, dir)
-			}
-		}
-	}
-	return dirs
-}
-
-// heldOf is where another store of the account holds objects.
-func heldOf(env account.Env, k account.KnownStore) []string {
-	return []string{filepath.Join(account.MirrorDir(env, k.ID), account.GitName), filepath.Join(k.PlaceIn(env), account.GitName, "objects")}
-}
-
-// StoresWith are the ids of the other stores of the account that hold one of some objects.
-func StoresWith(p *project.Project, ids []string) map[string]bool {
-	stores, wanted := map[string]bool{}, setOf(ids)
-	known, _ := account.KnownStores(p.Env) // what cannot be read says nothing
-	for _, k := range known {
-		if k.ID == p.ID {
-			continue
-		}
-		for _, dir := range heldOf(p.Env, k) {
-			if filepath.IsAbs(dir) && (slices.ContainsFunc(ids, func(id string) bool { return account.Exists(loose(dir, id)) }) || len(packsWith(dir, wanted)) > 0) {
-				stores[k.ID.String()] = true
-			}
-		}
-	}
-	return stores
-}
-
-// workTreesOf are the directories that are checked out from the git directories: their own, and the linked worktrees that they name. A
-// store of one of them can hold objects under the path that a git directory had before it was moved.
-func workTreesOf(commons []string) (roots []string) {
-	for _, common := range commons {
-		if filepath.Base(common) == ".git" {
-			roots = append(roots, filepath.Dir(common))
-		}
-		linked, _ := os.ReadDir(filepath.Join(common, "worktrees")) // there may be none
-		for _, w := range linked {
-			own := filepath.Join(common, "worktrees", w.Name())
-			if data, err := account.ReadSmall(filepath.Join(own, "gitdir"), maxFile); err == nil {
-				to := strings.TrimSpace(string(data))
-				if !filepath.IsAbs(to) { // as newer versions of git write it where they are asked to
-					to = filepath.Join(own, to)
-				}
-				roots = append(roots, filepath.Dir(to))
-			}
-		}
-	}
-	return roots
-}
-
 // HeldWith are HeldDirs, and those in which other stores of the account hold objects of the git directories.
 func HeldWith(p *project.Project, commons []string) []string {
 	return append(HeldDirs(p), heldBeside(p, commons)...)
@@ -304,15 +239,17 @@ func (n forgottenNote) write(p *project.Project, kept bool) error {
 	return obeyed(p, n, kept)
 }
 
-func (n forgottenNote) save(p *project.Project) error {
+func (n forgottenNote) save(p *project.Project) error { return n.saveIn(p.StoreDir(), p.Owner) }
+
+func (n forgottenNote) saveIn(store string, owner func(string) error) error {
 	data, err := json.Marshal(n)
 	if err != nil {
 		return err
 	}
-	if err := account.MakeDir(filepath.Join(p.StoreDir(), account.GitName), p.Owner); err != nil {
+	if err := account.MakeDir(filepath.Join(store, account.GitName), owner); err != nil {
 		return err
 	}
-	return account.WriteCache(filepath.Join(p.StoreDir(), account.GitName, account.ForgottenName), data, p.Owner)
+	return account.WriteCache(filepath.Join(store, account.GitName, account.ForgottenName), data, owner)
 }
 
 // Note is which note of forgotten objects counts, "" where there is none.
@@ -333,8 +270,10 @@ func IsSought(p *project.Project, key string) bool {
 	return slices.Contains(readForgotten(p).Paths, key)
 }
 
-func readForgotten(p *project.Project) (n forgottenNote) {
-	if data, err := account.ReadSmall(filepath.Join(p.StoreDir(), account.GitName, account.ForgottenName), maxForgotten); err == nil {
+func readForgotten(p *project.Project) forgottenNote { return readForgottenIn(p.StoreDir()) }
+
+func readForgottenIn(store string) (n forgottenNote) {
+	if data, err := account.ReadSmall(filepath.Join(store, account.GitName, account.ForgottenName), maxForgotten); err == nil {
 		_ = json.Unmarshal(data, &n) // a damaged one says nothing
 	}
 	return n

@@ -55,6 +55,8 @@ type Forgotten struct {
 	// Homes are other accounts with a mirror of the store that may hold it: it goes from there the next time that account uses the
 	// store. A file that was removed earlier, for something else, may have held it, too: all that was ever removed counts.
 	Homes []account.Home
+	// Beside are other accounts that may hold it for the store of another work tree of the repository.
+	Beside []gitstate.Beside
 	// Links is how many names files that may hold it have had outside of the store and of all mirrors that are known: in that of
 	// an account that has not been there since the store knows them, or in a copy made of hard links.
 	Links     int
@@ -84,7 +86,7 @@ type Forgotten struct {
 }
 
 // Elsewhere is how many mirrors and unknown links may have it.
-func (f *Forgotten) Elsewhere() int { return len(f.Homes) + f.Links }
+func (f *Forgotten) Elsewhere() int { return len(f.Homes) + len(f.Beside) + f.Links }
 
 // LivesOn is a path with content that was also under a forgotten one.
 type LivesOn struct {

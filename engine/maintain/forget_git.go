@@ -209,7 +209,11 @@ func (f *forgetter) letGo(ctx context.Context, result *Forgotten) error {
 	if err := f.ask(ctx); err != nil {
 		return err
 	}
-	return gitstate.NoteForgotten(f.p, ids, f.sought, done.Kept)
+	if err := gitstate.NoteForgotten(f.p, ids, f.sought, done.Kept); err != nil || len(ids) == 0 {
+		return err
+	}
+	result.Beside, err = gitstate.NoteBeside(f.p, commonsOf(f.repos), ids)
+	return err
 }
 
 // gitIDs are the ids that git has for a file: by either sum, and with the ends of lines as git converts them.

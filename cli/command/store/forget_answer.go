@@ -222,7 +222,7 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 			if !done.Found() {
 				text = "no checkpoint contains it any more, but %s may still have it"
 			}
-			if len(done.Homes) == 0 {
+			if len(done.Homes)+len(done.Beside) == 0 {
 				where = "files that are linked elsewhere"
 			}
 			return &app.PartlyError{Err: fmt.Errorf(text, where)}
@@ -267,6 +267,14 @@ func warnHomes(c *app.Call, done *maintain.Forgotten) {
 	if n := len(done.Homes); n > 0 {
 		files := app.Map(app.FirstN(done.Homes, maxNamed), func(h account.Home) string { return app.Escape(h.File) })
 		c.Out.Hint("that account's next command in this project, such as rewind list, removes it there; if that home is gone for good, delete %s", strings.Join(files, ", "))
+	}
+	for _, b := range done.Beside {
+		c.Out.Warn("another account's mirror may still contain it: that of the home %s on %s, of the store of %s", app.Escape(b.Dir()), app.Escape(b.Host), app.Escape(b.Root))
+		if b.Asked {
+			c.Out.Hint("that account's next command in %s, such as rewind list, removes it there; if that home is gone for good, delete %s", app.Escape(b.Root), app.Escape(b.File))
+		} else {
+			c.Out.Hint("that account removes it there with: rewind forget --root %s …", app.ShellQuote(b.Root))
+		}
 	}
 	if done.Links > 0 {
 		c.Out.Warn("removed files that may contain it were also linked outside of this store and of the mirrors that it knows")
@@ -388,9 +396,13 @@ type livesOnView struct {
 }
 
 func viewForgotten(done *maintain.Forgotten) forgotView {
+	homes := app.Map(done.Homes, viewHome)
+	for _, b := range done.Beside {
+		homes = append(homes, viewHome(b.Home))
+	}
 	return forgotView{
 		Paths: app.ViewPaths(done.Paths), Checkpoints: done.Checkpoints, Freed: done.Freed, Pending: done.Pending != "", Present: app.ViewPaths(done.Present),
-		Texts: done.Texts, Still: notNil(done.Still), Elsewhere: done.Elsewhere(), Homes: app.Map(done.Homes, viewHome), Copies: notNil(done.Copies), Strays: app.ViewPaths(done.Strays),
+		Texts: done.Texts, Still: notNil(done.Still), Elsewhere: done.Elsewhere(), Homes: homes, Copies: notNil(done.Copies), Strays: app.ViewPaths(done.Strays),
 		Left: app.ViewPaths(done.Left), Forks: notNil(done.Forks), Remotes: notNil(done.Remotes),
 		Shares: app.Map(done.Shares, func(s remote.KnownShare) knownShareView { return knownShareView{s, nextOfShare(s)} }),
 		Pulled: notNil(done.Pulled), Mentions: done.Mentions, Missed: done.Missed, Checkpoint: rows.ViewID(done.Checkpoint),

@@ -1,0 +1,134 @@
+package gitstate
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+)
+
+// heldBeside are the directories in which other stores of the account, as those of linked worktrees, hold objects of the git directories.
+func heldBeside(p *project.Project, commons []string) (dirs []string) {
+	known, _ := account.KnownStores(p.Env) // what cannot be read says nothing
+	trees := workTreesOf(commons)
+	for _, k := range known {
+		if k.ID == p.ID {
+			continue
+		}
+		of := rootAmong(p.Env, k, trees) != ""
+		for _, dir := range heldOf(p.Env, k) {
+			if filepath.IsAbs(dir) && (of && account.IsDir(dir) || slices.ContainsFunc(commons, func(common string) bool { return account.Exists(filepath.Join(dir, heldName(common))) })) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	return dirs
+}
+
+// heldOf is where another store of the account holds objects.
+func heldOf(env account.Env, k account.KnownStore) []string {
+	return []string{filepath.Join(account.MirrorDir(env, k.ID), account.GitName), filepath.Join(k.PlaceIn(env), account.GitName, "objects")}
+}
+
+// StoresWith are the ids of the other stores of the account that hold one of some objects.
+func StoresWith(p *project.Project, ids []string) map[string]bool {
+	stores, wanted := map[string]bool{}, setOf(ids)
+	known, _ := account.KnownStores(p.Env) // what cannot be read says nothing
+	for _, k := range known {
+		if k.ID == p.ID {
+			continue
+		}
+		for _, dir := range heldOf(p.Env, k) {
+			if filepath.IsAbs(dir) && (slices.ContainsFunc(ids, func(id string) bool { return account.Exists(loose(dir, id)) }) || len(packsWith(dir, wanted)) > 0) {
+				stores[k.ID.String()] = true
+			}
+		}
+	}
+	return stores
+}
+
+// workTreesOf are the directories that are checked out from the git directories: their own, and the linked worktrees that they name. A
+// store of one of them can hold objects under the path that a git directory had before it was moved.
+func workTreesOf(commons []string) (roots []string) {
+	for _, common := range commons {
+		if filepath.Base(common) == ".git" {
+			roots = append(roots, filepath.Dir(common))
+		}
+		linked, _ := os.ReadDir(filepath.Join(common, "worktrees")) // there may be none
+		for _, w := range linked {
+			own := filepath.Join(common, "worktrees", w.Name())
+			if data, err := account.ReadSmall(filepath.Join(own, "gitdir"), maxFile); err == nil {
+				to := strings.TrimSpace(string(data))
+				if !filepath.IsAbs(to) { // as newer versions of git write it where they are asked to
+					to = filepath.Join(own, to)
+				}
+				roots = append(roots, filepath.Dir(to))
+			}
+		}
+	}
+	return roots
+}
+
+// rootAmong is which of some work trees a store of the account is of, "" for none.
+func rootAmong(env account.Env, k account.KnownStore, trees []string) string {
+	i := slices.IndexFunc(trees, func(root string) bool {
+		now, _, err := account.Identity(root)
+		return k.Root == root || err == nil && k.IsOf(env, root, now)
+	})
+	if i < 0 {
+		return ""
+	}
+	return trees[i]
+}
+
+// Beside is another account that uses the store of another work tree of a repository, and may hold there what is forgotten.
+type Beside struct {
+	account.Home
+	Root  string
+	Asked bool // it lets go with its next command there: this account uses that store, too
+}
+
+// NoteBeside tells the other accounts of the stores of other work trees what to let go of, and gives those that have not done so. To a
+// store that this account does not use nothing is written.
+func NoteBeside(p *project.Project, commons, ids []string) (behind []Beside, err error) {
+	known, _ := account.KnownStores(p.Env) // what cannot be read says nothing
+	for _, root := range workTreesOf(commons) {
+		store, asked := filepath.Join(root, account.StoreName), false
+		for _, k := range known {
+			if rootAmong(p.Env, k, []string{root}) != "" && k.ID != p.ID {
+				store, asked = k.PlaceIn(p.Env), true
+			}
+		}
+		format, ferr := account.ReadFormat(store)
+		id, perr := account.ParseStoreID(format.ID)
+		if ferr != nil || perr != nil || id == p.ID {
+			continue
+		}
+		homes, herr := othersHolding(store, account.OwnHome(account.MirrorDir(p.Env, id)))
+		n := readForgottenIn(store)
+		before := len(n.IDs)
+		n.IDs = union(n.IDs, ids)
+		more := len(n.IDs) > before
+		if asked && len(homes) > 0 && (more || slices.ContainsFunc(homes, func(h account.Home) bool { return h.Since })) {
+			n.Time = p.Env.Time().UTC()
+			herr = errors.Join(herr, n.saveIn(store, account.OwnerOf(store)))
+		}
+		err = errors.Join(err, herr)
+		for _, h := range homes {
+			if more || h.Git != n.name() {
+				behind = append(behind, Beside{h, root, asked})
+			}
+		}
+	}
+	return behind, err
+}
+
+// othersHolding are the accounts that may hold objects of git for a store, but for this one.
+func othersHolding(store, own string) ([]account.Home, error) {
+	homes, _, err := account.Homes(store)
+	return slices.DeleteFunc(homes, func(h account.Home) bool { return filepath.Base(h.File) == own || h.Known() && !h.Holds }), err
+}
