@@ -73,6 +73,18 @@ func workTreesOf(commons []string) (roots []string) {
 	return roots
 }
 
+// StoresOf are the ids of the other stores of the account that are of work trees of the repositories.
+func StoresOf(p *project.Project, commons []string) map[string]bool {
+	stores, trees := map[string]bool{}, workTreesOf(commons)
+	known, _ := account.KnownStores(p.Env) // what cannot be read says nothing
+	for _, k := range known {
+		if k.ID != p.ID && rootAmong(p.Env, k, trees) != "" {
+			stores[k.ID.String()] = true
+		}
+	}
+	return stores
+}
+
 // rootAmong is which of some work trees a store of the account is of, "" for none.
 func rootAmong(env account.Env, k account.KnownStore, trees []string) string {
 	i := slices.IndexFunc(trees, func(root string) bool {

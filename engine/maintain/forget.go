@@ -299,6 +299,10 @@ func othersWith(ctx context.Context, p *project.Project, a amender, result *Forg
 		default:
 			r.Suspect = holds[r.ID] || r.Forgetting() || r.MayHold(ids, says)
 		}
+		if f, byText := a.(*textForgetter); byText && !r.Suspect && f.beside[r.ID] {
+			r.SameGit = r.MayHold(nil, f.inState)
+			r.Suspect = r.SameGit
+		}
 		if r.Suspect || r.SameOrigin && !result.Found() {
 			out = append(out, r)
 		}

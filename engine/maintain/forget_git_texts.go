@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/gitprogram"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 const (
@@ -168,4 +172,58 @@ func inTree(content []byte, idSize int) (entries []treeEntry) {
 		entries = append(entries, treeEntry{string(mode), string(name), hex.EncodeToString(rest[:idSize])})
 		content = rest[idSize:]
 	}
+}
+
+// inState reports whether a record of another store has the text in git's state, or has one that cannot be read.
+func (f *textForgetter) inState(s *cas.Store, r manifest.Record) bool {
+	var states []oid.ID
+	if r.Checkpoint != nil {
+		states = append(states, r.Checkpoint.Git)
+	}
+	if r.Operation != nil {
+		states = append(states, r.Operation.GitBefore, r.Operation.GitAfter)
+	}
+	load := func(id oid.ID) (manifest.Dir, error) {
+		data, err := s.Get(nil, id)
+		if err != nil {
+			return manifest.Dir{}, err
+		}
+		return manifest.ParseDir(data)
+	}
+	for _, id := range states {
+		if id.IsZero() || f.looked[id] {
+			continue
+		}
+		if err := manifest.Walk(load, id, func(path string, e manifest.Entry) error {
+			if f.has(path) || e.Kind != manifest.Subdir && !f.looked[e.ID] && f.inEntry(s, e) {
+				return fs.ErrExist
+			}
+			f.looked[e.ID] = true
+			return nil
+		}); err != nil {
+			return true
+		}
+		f.looked[id] = true
+	}
+	return false
+}
+
+func (f *textForgetter) inEntry(s *cas.Store, e manifest.Entry) bool {
+	data, err := s.Get(nil, e.ID)
+	if err != nil || e.Kind != manifest.Chunked {
+		return e.Size > 0 && (err != nil || f.mark.text(data, 0) > 0)
+	}
+	list, err := cas.ParseList(data)
+	if err != nil || e.Size > maxGitFile {
+		return true
+	}
+	var whole []byte
+	for _, c := range list.Chunks {
+		part, err := s.Get(nil, c.ID)
+		if err != nil {
+			return true
+		}
+		whole = append(whole, part...)
+	}
+	return f.mark.text(whole, 0) > 0
 }

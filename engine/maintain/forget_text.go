@@ -52,6 +52,8 @@ type textForgetter struct {
 	*conversations
 	mark    textMark
 	unnamed []manifest.Checkpoint // whose name had it
+	beside  map[string]bool       // ids of the stores of other work trees
+	looked  map[oid.ID]bool       // states of git, and files in them, that another store has without it
 	clean   bool                  // no repository has it
 }
 
@@ -123,6 +125,8 @@ func (f *textForgetter) finish(ctx context.Context, log *LogState, result *Forgo
 	if f.repos, err = repositories(f.p, f.tx, log, false); err != nil {
 		return err
 	}
+	f.looked = map[oid.ID]bool{}
+	f.beside = gitstate.StoresOf(f.p, commonsOf(f.repos))
 	err = f.inGit(ctx, result)
 	f.clean = err == nil && len(result.Git) == 0
 	return errors.Join(f.conversations.finish(result), err)

@@ -18,6 +18,7 @@ type Relative struct {
 	SameOrigin bool
 	// Suspect: it was looked into, and may hold what is forgotten here. forget says so of those that it lists.
 	Suspect bool
+	SameGit bool // it is suspect since it has state of the same git repository, with what is forgotten
 	origin  account.StoreID
 	dirs    []string // where its packs are
 }

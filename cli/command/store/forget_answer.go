@@ -290,6 +290,8 @@ func otherStore(s stores.Relative) string {
 	}
 	name += " (" + StateText(s.State) + ")"
 	switch {
+	case s.SameGit:
+		return name + " has state of the same git repository that contains it"
 	case !s.SameOrigin:
 		return name + " has a conversation of the same session that contains it"
 	case s.Suspect:
