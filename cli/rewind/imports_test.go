@@ -118,7 +118,7 @@ var inEngine = map[string][]string{
 		"engine/restore", "engine/rules", "engine/session", "engine/sqlite", "engine/transcript", "engine/treeio", "engine/weave", "engine/window", "engine/work", "manifest"},
 	"engine/port": {"cas", "engine/account", "engine/checkout", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/gitprogram", "engine/ignore", "engine/inspect", "engine/patch",
 		"engine/pathspec", "engine/problem", "engine/project", "engine/rootfs", "engine/rules", "engine/session", "engine/transcript", "manifest"},
-	"engine/save": {"engine/account", "engine/checkpoint", "engine/conversation", "engine/ignore", "engine/maintain", "engine/project", "engine/restore", "engine/rootfs", "engine/rules", "engine/scan", "engine/session", "engine/stores",
+	"engine/save": {"engine/account", "engine/checkpoint", "engine/conversation", "engine/gitrepo", "engine/ignore", "engine/maintain", "engine/project", "engine/restore", "engine/rootfs", "engine/rules", "engine/scan", "engine/session", "engine/stores",
 		"engine/watch", "manifest"},
 }
 

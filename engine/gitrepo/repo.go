@@ -108,21 +108,26 @@ func gitDirOf(file string) (string, bool) {
 	if info.IsDir() {
 		return file, isGitDir(file)
 	}
+	dir, ok := LinkTarget(file)
+	return dir, ok && isGitDir(dir)
+}
+
+// LinkTarget is the git directory that the file ".git" of a linked worktree or a submodule names. It need not exist.
+func LinkTarget(file string) (dir string, ok bool) {
 	text, err := readFile(file, maxSmall)
 	if err != nil {
 		return "", false
 	}
-	path, ok := strings.CutPrefix(string(text), "gitdir: ")
-	path = strings.TrimRight(path, "\r\n")
-	if !ok || path == "" || strings.ContainsRune(path, 0) {
+	dir, ok = strings.CutPrefix(string(text), "gitdir: ")
+	dir = strings.TrimRight(dir, "\r\n")
+	if !ok || dir == "" || strings.ContainsRune(dir, 0) {
 		return "", false
 	}
-	path = filepath.FromSlash(path)
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(filepath.Dir(file), path)
+	dir = filepath.FromSlash(dir)
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(filepath.Dir(file), dir)
 	}
-	path = filepath.Clean(path)
-	return path, isGitDir(path)
+	return filepath.Clean(dir), true
 }
 
 // isGitDir applies git's own test: a HEAD, and objects and refs.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
 	"github.com/rewind-cli/rewind/engine/project"
 )
 
@@ -51,8 +52,8 @@ func StoresWith(p *project.Project, ids []string) map[string]bool {
 	return stores
 }
 
-// workTreesOf are the directories that are checked out from the git directories: their own, and the linked worktrees that they name. A
-// store of one of them can hold objects under the path that a git directory had before it was moved.
+// workTreesOf are the directories that are checked out from the git directories: their own, and the linked worktrees that they name and
+// that name them. A store of one of them can hold objects under the path that a git directory had before it was moved.
 func workTreesOf(commons []string) (roots []string) {
 	for _, common := range commons {
 		if filepath.Base(common) == ".git" {
@@ -66,11 +67,28 @@ func workTreesOf(commons []string) (roots []string) {
 				if !filepath.IsAbs(to) { // as newer versions of git write it where they are asked to
 					to = filepath.Join(own, to)
 				}
-				roots = append(roots, filepath.Dir(to))
+				if linksTo(to, own) {
+					roots = append(roots, filepath.Dir(to))
+				}
 			}
 		}
 	}
 	return roots
+}
+
+// linksTo reports whether the file ".git" of a linked worktree names its directory in a repository: by the path that it has, or by one
+// where nothing is any more, since the repository was moved. A repository can name any directory, and no store of another one is changed for that.
+func linksTo(dotGit, own string) bool {
+	to, ok := gitrepo.LinkTarget(dotGit)
+	if !ok {
+		return false
+	}
+	is, _, err := account.Identity(own)
+	at, _, aerr := account.Identity(to)
+	if missing(aerr) {
+		return filepath.Base(to) == filepath.Base(own) && filepath.Base(filepath.Dir(to)) == "worktrees"
+	}
+	return err == nil && aerr == nil && is == at
 }
 
 // StoresOf are the ids of the other stores of the account that are of work trees of the repositories.

@@ -1,13 +1,13 @@
 package project
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
 )
 
 // agentWorktrees is where agents make worktrees: every project leaves it out.
@@ -43,17 +43,8 @@ func isLinkedWorktree(dir string) bool {
 	if err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	data, err := account.ReadSmall(file, 1<<16)
-	if err != nil {
-		return false
-	}
-	to, found := bytes.CutPrefix(data, []byte("gitdir:"))
-	if !found {
-		return false
-	}
-	at := filepath.ToSlash(strings.TrimSpace(string(to)))
-	parts := strings.Split(at, "/")
-	return len(parts) > 1 && parts[len(parts)-2] == "worktrees"
+	to, ok := gitrepo.LinkTarget(file)
+	return ok && filepath.Base(filepath.Dir(to)) == "worktrees"
 }
 
 // leftOut finds the root for a directory that the projects above it leave out, on the way up.

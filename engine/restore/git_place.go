@@ -76,8 +76,8 @@ const maxPath = 64 << 10
 func namesWorktree(t gitrestore.Target, dotGit string) bool {
 	text, err := account.ReadSmall(filepath.Join(t.GitDir, "gitdir"), maxPath)
 	if errors.Is(err, fs.ErrNotExist) {
-		text, err = account.ReadSmall(dotGit, maxPath)
-		return err == nil && strings.TrimRight(strings.TrimPrefix(string(text), "gitdir: "), "\r\n") == t.GitDir
+		to, ok := gitrepo.LinkTarget(dotGit)
+		return ok && to == t.GitDir
 	}
 	return err == nil && strings.TrimRight(string(text), "\r\n") == dotGit
 }

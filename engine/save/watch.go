@@ -5,14 +5,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/oid"
-	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
 	"github.com/rewind-cli/rewind/engine/ignore"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -359,12 +358,8 @@ func (w *watching) seen() (oid.ID, error) {
 // gitBusy reports whether git is changing the tree: between two states of it there is none to keep.
 func gitBusy(root string) bool {
 	dir := filepath.Join(root, ".git")
-	if data, err := vfs.ReadRegular(dir, 0); err == nil { // of a worktree
-		if to, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: "); ok {
-			if dir = to; !filepath.IsAbs(to) {
-				dir = filepath.Join(root, to)
-			}
-		}
+	if to, ok := gitrepo.LinkTarget(dir); ok { // of a worktree
+		dir = to
 	}
 	info, err := os.Lstat(filepath.Join(dir, "index.lock"))
 	return err == nil && time.Since(info.ModTime()) < watchGitMost
