@@ -39,8 +39,8 @@ func (b *Binding) fields(c *codec) {
 	c.eight(5, &b.Checkpoint)
 }
 
-// bind applies a Binding: one of each of its entries. That the checkpoint lives is for those to
-// look who ask: it can go, and the entry be bound anew.
+// bind applies a Binding, once for each of its entries. Callers must check that the checkpoint still exists; a later binding
+// may replace this one.
 func (s *state) bind(seq uint64, b *Binding) {
 	for _, entry := range b.Entries {
 		one := *b

@@ -3,6 +3,8 @@ package vfs
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"syscall"
@@ -27,6 +29,23 @@ func ReadRegular(file string, flags int) ([]byte, error) {
 	var data bytes.Buffer
 	data.Grow(int(min(info.Size(), 1<<28)) + bytes.MinRead) // to grow later costs more than to read
 	_, err = data.ReadFrom(f)
+	return data.Bytes(), err
+}
+
+// ReadSmall reads a whole file that OpenRegular opens, unless it has more than limit bytes: what a person or another program
+// wrote must not take all memory. A file that grows meanwhile is read up to the size that it had.
+func ReadSmall(file string, limit int64, flags int) ([]byte, error) {
+	f, info, err := OpenRegular(file, flags)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info.Size() > limit {
+		return nil, fmt.Errorf("%s has %d bytes, more than the %d that it may have", file, info.Size(), limit)
+	}
+	var data bytes.Buffer
+	data.Grow(int(info.Size()) + bytes.MinRead)
+	_, err = data.ReadFrom(io.LimitReader(f, info.Size()))
 	return data.Bytes(), err
 }
 

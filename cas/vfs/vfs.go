@@ -9,8 +9,10 @@
 package vfs
 
 import (
+	"errors"
 	"io"
 	"io/fs"
+	"syscall"
 )
 
 // FS is a file system. Errors are *fs.PathError or *os.LinkError values, so
@@ -45,4 +47,9 @@ type File interface {
 	// Sync makes the content durable.
 	Sync() error
 	Stat() (fs.FileInfo, error)
+}
+
+// IsMissing reports whether an error means that nothing is at a path: also where one of the directories above is a file.
+func IsMissing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

@@ -84,7 +84,7 @@ func (s *picking) answer(ctx context.Context, a screen.Ask) (out screen.Answer) 
 
 // report prints what was done and not taken back again, once the terminal is as it was. Error: of the last that was done in part.
 func (s *picking) report() (err error) {
-	for _, d := range standing(s.done) {
+	for _, d := range notTakenBack(s.done) {
 		if rerr := d.Report(s.C); rerr != nil {
 			err = rerr
 		}
@@ -92,8 +92,8 @@ func (s *picking) report() (err error) {
 	return err
 }
 
-// standing leaves out what was taken back, and what took it back.
-func standing(all []*plan.Done) (left []*plan.Done) {
+// notTakenBack leaves out what was taken back, and what took it back.
+func notTakenBack(all []*plan.Done) (left []*plan.Done) {
 	for _, d := range all {
 		if n := len(left); n > 0 && d.TakesBack(left[n-1]) {
 			left = left[:n-1]

@@ -28,7 +28,7 @@ type GitView struct {
 	Repo  string   `json:"repo,omitempty"`  // the repository's path below the root; that around the project has none
 }
 
-// ViewGit is what git did in a row, the oldest first.
+// ViewGit returns the git events of one row, the oldest first.
 func ViewGit(events []gitevents.Event) []GitView {
 	return app.Map(events, func(e gitevents.Event) GitView {
 		v := GitView{What: string(e.Kind), Text: GitText(e), Names: e.Names, From: e.From, To: e.To, Count: e.Count, Repo: e.Repo}

@@ -1,12 +1,12 @@
 package account
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // ForeignStoreError: a store that this account did not make or adopt, or that belongs to another user.
@@ -56,7 +56,7 @@ func InPlace(path string, dir bool, err error) error {
 		switch {
 		case serr == nil && info.IsDir() != dir, serr == nil && !dir && !info.Mode().IsRegular():
 			return &InPlaceError{Path: path, Dir: dir}
-		case serr == nil || path == filepath.Dir(path) || !errors.Is(serr, fs.ErrNotExist) && !IsNotDir(serr):
+		case serr == nil || path == filepath.Dir(path) || !vfs.IsMissing(serr):
 			return err
 		}
 	}

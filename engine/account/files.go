@@ -1,10 +1,7 @@
 package account
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,7 +25,7 @@ func RemoveIfThere(file string) error {
 // Exists reports whether there is something of that name, or may be. A link is not followed.
 func Exists(file string) bool {
 	_, err := os.Lstat(file)
-	return err == nil || !errors.Is(err, fs.ErrNotExist) && !IsNotDir(err)
+	return err == nil || !vfs.IsMissing(err)
 }
 
 // WriteFile replaces file atomically and durably: see vfs.Replace.
@@ -55,29 +52,6 @@ func MakeDir(dir string, owner func(string) error) error {
 		return owner(dir)
 	}
 	return nil
-}
-
-// ReadSmall reads a regular file of at most limit bytes. It does not follow a link.
-func ReadSmall(file string, limit int64) ([]byte, error) {
-	return readBounded(file, limit, vfs.NoFollow)
-}
-
-// ReadRule is ReadSmall for a person's own file, which may be a link.
-func ReadRule(file string, limit int64) ([]byte, error) { return readBounded(file, limit, 0) }
-
-func readBounded(file string, limit int64, flags int) ([]byte, error) {
-	f, info, err := vfs.OpenRegular(file, flags)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info.Size() > limit {
-		return nil, fmt.Errorf("%s has %d bytes, more than the %d that it may have", file, info.Size(), limit)
-	}
-	var buf bytes.Buffer
-	buf.Grow(int(info.Size()) + bytes.MinRead)
-	_, err = buf.ReadFrom(io.LimitReader(f, info.Size())) // its writer may be as fast as we are
-	return buf.Bytes(), err
 }
 
 // IsDir reports whether there is a directory, and not a link to one.

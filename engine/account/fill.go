@@ -21,7 +21,7 @@ func MirrorSettings(store, mirror string, owner func(string) error) error {
 		return nil // there is no mirror: status says so
 	}
 	for _, name := range mirrored {
-		data, err := ReadSmall(filepath.Join(store, name), 1<<20)
+		data, err := vfs.ReadSmall(filepath.Join(store, name), 1<<20, vfs.NoFollow)
 		if os.IsNotExist(err) {
 			continue // a copy that is there is worth more than none
 		}
@@ -32,7 +32,7 @@ func MirrorSettings(store, mirror string, owner func(string) error) error {
 			continue // the last good ones are worth more
 		}
 		copied := filepath.Join(mirror, name)
-		if old, err := ReadSmall(copied, 1<<20); err == nil && string(old) == string(data) {
+		if old, err := vfs.ReadSmall(copied, 1<<20, vfs.NoFollow); err == nil && string(old) == string(data) {
 			continue
 		}
 		if err := WriteFile(copied, data, owner); err != nil {
@@ -64,7 +64,7 @@ func FillStore(env Env, store string, k KnownStore) error {
 	if err != nil {
 		return err
 	}
-	if err := RestoreHomes(mirror, store, owner); err != nil {
+	if err := restoreHomes(mirror, store, owner); err != nil {
 		return err
 	}
 	return FinishStore(store, NewFormat(k.ID, StoreID(origin), k), owner)
@@ -87,7 +87,7 @@ func RestoreSettings(from, store string, owner func(string) error) error {
 		if Exists(to) {
 			continue
 		}
-		data, err := ReadSmall(filepath.Join(from, name), 1<<20)
+		data, err := vfs.ReadSmall(filepath.Join(from, name), 1<<20, vfs.NoFollow)
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) && !os.IsPermission(err) {
 				return fmt.Errorf("bring the settings back: %w", err)

@@ -105,7 +105,7 @@ func Homes(store string) (homes []Home, links int, err error) {
 
 func readHome(file string) Home {
 	h := Home{}
-	data, err := ReadSmall(file, maxHome)
+	data, err := vfs.ReadSmall(file, maxHome, vfs.NoFollow)
 	if err == nil {
 		err = json.Unmarshal(data, &h)
 	}
@@ -248,7 +248,7 @@ func (m Mirror) first(dir string, was Home, packs bool) error {
 }
 
 func (m Mirror) name() (string, bool) {
-	text, _ := ReadSmall(filepath.Join(m.Dir, HomeName), 64) // one that cannot be read is no name
+	text, _ := vfs.ReadSmall(filepath.Join(m.Dir, HomeName), 64, vfs.NoFollow) // one that cannot be read is no name
 	name := strings.TrimSuffix(string(text), "\n")
 	if _, err := ParseStoreID(name); err != nil {
 		return "", false
@@ -294,7 +294,7 @@ type copiedHome struct {
 }
 
 func copiedHomes(mirror string) (list []copiedHome) {
-	if data, err := ReadSmall(filepath.Join(mirror, HomesName), maxHomes*maxHome); err == nil {
+	if data, err := vfs.ReadSmall(filepath.Join(mirror, HomesName), maxHomes*maxHome, vfs.NoFollow); err == nil {
 		_ = json.Unmarshal(data, &list) // a damaged one is made anew
 	}
 	return list
@@ -321,8 +321,8 @@ func (m Mirror) copyHomes(dir string) error {
 	return WriteCache(filepath.Join(m.Dir, HomesName), append(data, '\n'), m.Mine) // the next command makes it anew
 }
 
-// RestoreHomes gives a store that is rebuilt from a mirror what that knows of the other accounts: they may have more of the store.
-func RestoreHomes(mirror, store string, owner func(string) error) error {
+// restoreHomes gives a store that is rebuilt from a mirror what that knows of the other accounts: they may have more of the store.
+func restoreHomes(mirror, store string, owner func(string) error) error {
 	own := OwnHome(mirror)
 	for _, h := range copiedHomes(mirror) {
 		if !isHome(h.Name) || h.Name == own {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // KnownStore is one line of ~/.rewind/known: a store that was made or trusted
@@ -153,8 +154,8 @@ func Registry(env Env) ([]KnownStore, error) {
 		return nil, err
 	}
 	file := filepath.Join(account, "known")
-	data, err := ReadSmall(file, 64<<20)
-	if errors.Is(err, fs.ErrNotExist) || IsNotDir(err) {
+	data, err := vfs.ReadSmall(file, 64<<20, vfs.NoFollow)
+	if vfs.IsMissing(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -255,7 +256,7 @@ func NewestChange(dir string) time.Time {
 func (k KnownStore) State(env Env) State {
 	now, _, err := Identity(k.Root)
 	switch {
-	case (errors.Is(err, fs.ErrNotExist) || IsNotDir(err)) && k.wasThere():
+	case vfs.IsMissing(err) && k.wasThere():
 		return Gone
 	case err != nil:
 		return Unreachable

@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // Names below the account's directory.
@@ -91,7 +92,7 @@ const hashName = "blake3-256"
 func ReadFormat(store string) (Format, error) {
 	var f Format
 	file := filepath.Join(store, FormatName)
-	data, err := ReadSmall(file, 1<<16)
+	data, err := vfs.ReadSmall(file, 1<<16, vfs.NoFollow)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, &FormatError{What: "its format file is missing", Err: err}
 	}
@@ -147,15 +148,14 @@ const IndexStateName = "index-state.json"
 // lost its format file still counts: it must be diagnosed, not made anew. One
 // without packs as well is what is left of an init that was killed.
 func IsStore(dir string) bool {
-	missing := func(err error) bool { return errors.Is(err, fs.ErrNotExist) || IsNotDir(err) }
-	if _, err := os.Lstat(filepath.Join(dir, FormatName)); !missing(err) {
+	if _, err := os.Lstat(filepath.Join(dir, FormatName)); !vfs.IsMissing(err) {
 		return true
 	}
 	if _, err := os.Lstat(filepath.Join(dir, RebuildingName)); err == nil {
 		return false // it is being brought back, or was when the process died
 	}
 	names, err := os.ReadDir(filepath.Join(dir, ObjectsName))
-	return len(names) > 0 || err != nil && !missing(err)
+	return len(names) > 0 || err != nil && !vfs.IsMissing(err)
 }
 
 // Own writes whose store it is into the format.

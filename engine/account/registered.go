@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // registeredName is the file of the account that says up to which change the registration of each agent was brought.
@@ -61,7 +63,7 @@ func RegistrationOf(env Env, agent, dir string) Registration {
 }
 
 func registrations(env Env) (all []Registration) {
-	data, err := ReadSmall(filepath.Join(env.AccountDir(), registeredName), maxRegisteredFile)
+	data, err := vfs.ReadSmall(filepath.Join(env.AccountDir(), registeredName), maxRegisteredFile, vfs.NoFollow)
 	if err != nil || json.Unmarshal(data, &all) != nil {
 		return nil // it is made anew
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // SessionState is what rewind remembers of one agent's session between two
@@ -95,7 +96,7 @@ func LoadSession(env Env, agent, session string) SessionState {
 
 // ReadSession reads one state file; what is missing or damaged is empty.
 func ReadSession(file string) (s SessionState) {
-	data, err := ReadSmall(file, maxSessionFile)
+	data, err := vfs.ReadSmall(file, maxSessionFile, vfs.NoFollow)
 	if err != nil || json.Unmarshal(data, &s) != nil {
 		return SessionState{}
 	}

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 )
 
-func IsNotDir(error) bool { return false }
-
 // Identity is not known here: paths are all there is.
 func Identity(file string) (id DirID, uid int, err error) {
 	_, err = os.Stat(file)

@@ -3,16 +3,12 @@
 package account
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
-
-// IsNotDir reports whether an error says that a directory of a path is none.
-func IsNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
 
 // IsMountTop reports whether dir lies on another device than its parent.
 func IsMountTop(dir string) bool {

@@ -129,7 +129,7 @@ func Together(steps []Step) Owner {
 	if len(steps) == 0 {
 		return Owner{Class: Outside}
 	}
-	steps = standing(steps)
+	steps = inEffect(steps)
 	o := steps[len(steps)-1].Owner
 	o.Also = slices.Clone(o.Also)
 	o.Each = len(steps) > 1 && !slices.ContainsFunc(steps, func(s Step) bool { return !s.known() })
@@ -157,7 +157,7 @@ func (o *Owner) known() bool {
 func Several(steps []Step) Owner {
 	all := slices.Clone(steps)
 	slices.SortStableFunc(all, func(x, y Step) int { return cmp.Compare(x.To.Seq, y.To.Seq) })
-	all = standing(all)
+	all = inEffect(all)
 	o := Together(all)
 	if o.By != nil && slices.ContainsFunc(all, func(s Step) bool { return s.By == nil }) {
 		o.Class = Shared // one of them is the person's
@@ -165,9 +165,9 @@ func Several(steps []Step) Owner {
 	return o
 }
 
-// standing leaves out what an operation took back: what lies between it and an earlier state that it went to, and itself.
+// inEffect leaves out what an operation took back: what lies between it and an earlier state that it went to, and itself.
 // Where nothing is left, all of them stay.
-func standing(steps []Step) []Step {
+func inEffect(steps []Step) []Step {
 	if !slices.ContainsFunc(steps, func(s Step) bool { return s.Class == Operation }) {
 		return steps
 	}

@@ -111,7 +111,7 @@ func scopesNow(p *project.Project) (*rules.Scopes, error) {
 		return nil, err
 	}
 	return &rules.Scopes{Rules: rs.Rules, Known: map[string]*ignore.Scope{}, Read: func(path string) []byte {
-		text, err := account.ReadRule(filepath.Join(p.Root(), filepath.FromSlash(path)), ignore.MaxRuleFile)
+		text, err := vfs.ReadSmall(filepath.Join(p.Root(), filepath.FromSlash(path)), ignore.MaxRuleFile, 0)
 		if err != nil {
 			return nil // most directories have none
 		}
@@ -162,7 +162,7 @@ func EveryPreimage(p *project.Project, since time.Time) []Preimage {
 	var out []Preimage
 	for _, name := range Notes(p, "p") {
 		var n Preimage
-		data, err := account.ReadSmall(filepath.Join(NotesDir(p), name), MaxNote)
+		data, err := vfs.ReadSmall(filepath.Join(NotesDir(p), name), MaxNote, vfs.NoFollow)
 		if err != nil || json.Unmarshal(data, &n) != nil || n.Time.Before(since) {
 			continue
 		}

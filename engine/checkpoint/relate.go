@@ -49,7 +49,7 @@ func (c *Captured) Relate(r *manifest.Checkpoint) (parent *manifest.Checkpoint, 
 				return err
 			}
 		}
-		if change.New == nil && left.Keeps(change.Path, change.Old.Size, t.P.Settings().MaxFileSize) {
+		if t.P.Uncaptured(left, change) {
 			return nil // it was not captured, but is there
 		}
 		if change.New == nil {

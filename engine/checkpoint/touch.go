@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/ignore"
@@ -223,7 +224,7 @@ func (t *toucher) look(path string, was *manifest.Entry) (e *manifest.Entry, cha
 		info, err = dir.Lstat(name)
 	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist), err != nil && account.IsNotDir(err), errors.Is(err, rootfs.ErrNotDir):
+	case vfs.IsMissing(err), errors.Is(err, rootfs.ErrNotDir):
 		if opened {
 			if above, err := dir.Stat(); err == nil {
 				changed = above.Ctime

@@ -154,8 +154,7 @@ func (m *Move) open(name, id, fork, resume string) error {
 	return err
 }
 
-// sessionGone says how a session comes back whose transcript is not there any more,
-// or goes with this move.
+// sessionGone answers how to resume a session whose transcript is already gone, or which this move removes.
 func (m *Move) sessionGone(name, session, file string) error {
 	r, agent := m.r, transcript.Agent(name)
 	m.answer.Resume = ""

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // Head gives the commit id ("" if unborn) and the branch ("" if detached).
@@ -66,7 +68,7 @@ func (r Repo) resolve(ref string, depth int) (commit, branch string, err error) 
 		return id, branch, nil
 	}
 	packed, err := readFile(filepath.Join(r.CommonDir, "packed-refs"), maxRefs)
-	if missing(err) {
+	if vfs.IsMissing(err) {
 		return "", branch, nil
 	}
 	if err != nil {

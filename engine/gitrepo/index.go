@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // IndexFile is the path of the index, for its stat.
@@ -19,7 +21,7 @@ func (r Repo) IndexFile() string { return filepath.Join(r.GitDir, "index") }
 // git may have added, *FormatError, or of the file system; then the caller says so in the coverage.
 func (r Repo) Tracked() (*Tracked, error) {
 	x, err := r.openIndex()
-	if missing(err) {
+	if vfs.IsMissing(err) {
 		return &Tracked{}, nil
 	}
 	if err != nil {
@@ -378,7 +380,7 @@ func offsetVarint(b []byte) (v uint64, n int) {
 // what Lazy loads. It is "" where git keeps no checksum.
 func (r Repo) IndexKey() string {
 	x, err := r.openIndex()
-	if missing(err) {
+	if vfs.IsMissing(err) {
 		return "none"
 	}
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 const (
@@ -144,7 +146,7 @@ func (o *objects) read(id string, typ objectType) ([]byte, error) {
 	name := hex.EncodeToString([]byte(id))
 	for _, dir := range o.all() {
 		data, err := readLoose(filepath.Join(dir, name[:2], name[2:]), typ)
-		if !missing(err) {
+		if !vfs.IsMissing(err) {
 			return data, err
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // Ref is a reference as it is stored: with an id, or with the name of another reference. A broken one has neither.
@@ -69,7 +71,7 @@ func (r Repo) HeadRef() (Ref, error) { return readRef(filepath.Join(r.GitDir, "H
 func (r Repo) Refs() (map[string]Ref, error) {
 	refs := map[string]Ref{}
 	packed, err := readFile(filepath.Join(r.CommonDir, "packed-refs"), maxRefs)
-	if err != nil && !missing(err) {
+	if err != nil && !vfs.IsMissing(err) {
 		return nil, err
 	}
 	ParsePacked(packed, refs)
@@ -124,7 +126,7 @@ func OwnRef(name string) bool {
 func looseRefs(dir string, shared bool, refs map[string]Ref) error {
 	return filepath.WalkDir(filepath.Join(dir, "refs"), func(file string, d fs.DirEntry, err error) error {
 		switch {
-		case missing(err):
+		case vfs.IsMissing(err):
 			return nil // deleted meanwhile, or none at all
 		case err != nil:
 			return err
@@ -140,7 +142,7 @@ func looseRefs(dir string, shared bool, refs map[string]Ref) error {
 			return nil
 		}
 		ref, err := readRef(file)
-		if missing(err) {
+		if vfs.IsMissing(err) {
 			return nil
 		}
 		if err == nil {

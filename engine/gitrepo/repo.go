@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -201,5 +200,3 @@ func openRegular(file string, max int64, flags int) (*os.File, int64, error) {
 	}
 	return f, info.Size(), nil
 }
-
-func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

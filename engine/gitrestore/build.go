@@ -157,7 +157,7 @@ var besides = map[string]struct{ program, comesBack string }{
 func keepBeside(dir string) error {
 	var errs []error
 	for name := range besides {
-		if err := os.Rename(filepath.Join(dir, remainsName, name), filepath.Join(dir, name)); !missing(err) {
+		if err := os.Rename(filepath.Join(dir, remainsName, name), filepath.Join(dir, name)); !vfs.IsMissing(err) {
 			errs = append(errs, err)
 		}
 	}

@@ -49,7 +49,7 @@ func (p *Plan) change(ctx context.Context, w *work, names []string, input []byte
 func gitLocks(dir string) (list []string, err error) {
 	place := filepath.Join(dir, gitName)
 	began, err := os.Lstat(place)
-	if missing(err) {
+	if vfs.IsMissing(err) {
 		return nil, nil
 	}
 	if err != nil {

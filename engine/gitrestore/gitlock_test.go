@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // What a git that was killed with its restore has left is no other git's: the next one removes it. A lock that was there before, or
@@ -51,7 +53,7 @@ func TestLocksOfAKilledGit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range left {
-		if _, err := os.Lstat(b.gitFile(name)); !missing(err) {
+		if _, err := os.Lstat(b.gitFile(name)); !vfs.IsMissing(err) {
 			t.Errorf("%s is there", name)
 		}
 	}
@@ -73,7 +75,7 @@ func TestLocksOfGitAreWrittenDown(t *testing.T) {
 	if err := p.applyRefs(t.Context(), w, []refChange{{name: "refs/heads/topic", new: id}}, &r); err == nil {
 		t.Error("no error")
 	}
-	if _, err := os.Lstat(filepath.Join(w.dir, gitName)); !missing(err) {
+	if _, err := os.Lstat(filepath.Join(w.dir, gitName)); !vfs.IsMissing(err) {
 		t.Error("git has ended, and its locks are still named")
 	}
 	if err := w.end(); err != nil {

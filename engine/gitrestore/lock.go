@@ -88,7 +88,7 @@ func dropWork(dir string) error {
 // locksOf are the locks that a directory names.
 func locksOf(dir string) (list []lock, err error) {
 	text, err := vfs.ReadRegular(filepath.Join(dir, locksName), 0)
-	if err != nil && !missing(err) {
+	if err != nil && !vfs.IsMissing(err) {
 		return nil, err
 	}
 	names := strings.Split(string(text), "\x00")
@@ -170,7 +170,7 @@ func (w *work) temp() string {
 
 func (l *lock) take() error {
 	err := os.Link(l.mine, l.file+".lock")
-	if missing(err) {
+	if vfs.IsMissing(err) {
 		if err := os.MkdirAll(filepath.Dir(l.file), 0o777); err != nil {
 			return err
 		}
@@ -210,7 +210,7 @@ func (w *work) replace(file string, content []byte) error {
 // rename also makes the directories above the new name, and removes empty ones that have it.
 func rename(from, to string) error {
 	err := os.Rename(from, to)
-	if missing(err) {
+	if vfs.IsMissing(err) {
 		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 			return err
 		}
@@ -226,7 +226,7 @@ func rename(from, to string) error {
 // move gives a file another name in the same file system, if nothing has it. It also makes the directories above.
 func move(from, to string) error {
 	err := os.Link(from, to)
-	if missing(err) {
+	if vfs.IsMissing(err) {
 		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 			return err
 		}

@@ -1,12 +1,10 @@
 package gitrestore
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/gitrepo"
@@ -29,7 +27,7 @@ func (e logEntry) message() string {
 func readLog(file string) (list []logEntry, err error) {
 	data, err := vfs.ReadRegular(file, 0)
 	if err != nil {
-		if info, serr := os.Stat(file); missing(err) || serr == nil && info.IsDir() {
+		if info, serr := os.Stat(file); vfs.IsMissing(err) || serr == nil && info.IsDir() {
 			return nil, nil // a directory: of references below that name
 		}
 		return nil, err
@@ -38,11 +36,6 @@ func readLog(file string) (list []logEntry, err error) {
 		list = append(list, logEntry{e.Old, e.ID, e.Rest})
 	}
 	return list, nil
-}
-
-// missing: also where a directory above is now a file.
-func missing(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 func logText(list []logEntry) []byte {
@@ -126,7 +119,7 @@ const mainWorktree = "main-worktree/"
 func logNames(r gitrepo.Repo) (list []string, err error) {
 	root := filepath.Join(r.CommonDir, "logs")
 	err = filepath.WalkDir(filepath.Join(root, "refs"), func(file string, d fs.DirEntry, err error) error {
-		if missing(err) {
+		if vfs.IsMissing(err) {
 			return nil
 		}
 		if err != nil || !d.Type().IsRegular() {

@@ -240,7 +240,7 @@ func addObjects(ctx context.Context, objects string, links []link) (added int, e
 			continue
 		}
 		err := linkOrCopy(l.from, to)
-		if missing(err) {
+		if vfs.IsMissing(err) {
 			if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 				return added, err
 			}

@@ -134,7 +134,7 @@ func (p *planner) moveLog(name, blocked string) {
 
 // canMove: to a name that is free, or that has the same since an earlier restore.
 func canMove(from, to string) error {
-	if _, err := os.Lstat(to); missing(err) {
+	if _, err := os.Lstat(to); vfs.IsMissing(err) {
 		return nil
 	}
 	was, err := vfs.ReadRegular(from, 0)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 func (b *box) gitFile(name string) string {
@@ -88,7 +90,7 @@ func TestReflogInTheWay(t *testing.T) {
 					t.Errorf("it is %q", got)
 				}
 				b.restore(b.copied(saved), b.target(), mode)
-				if _, err := os.Lstat(b.gitFile("logs/refs/rewind/42/reflogs/heads/" + is + "-2")); !missing(err) {
+				if _, err := os.Lstat(b.gitFile("logs/refs/rewind/42/reflogs/heads/" + is + "-2")); !vfs.IsMissing(err) {
 					t.Error("it is there twice")
 				}
 			}

@@ -116,7 +116,7 @@ func sameTree(a, b string) (bool, error) {
 		files := map[string][]byte{}
 		err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 			if err != nil {
-				if missing(err) {
+				if vfs.IsMissing(err) {
 					return nil
 				}
 				return err

@@ -3,6 +3,8 @@ package gitrestore
 import (
 	"os"
 	"path/filepath"
+
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // savedLog is a reflog of the saved state, and its lines that the present one lacks.
@@ -33,7 +35,7 @@ func (d plainDirs) is(dir string) bool {
 	plain, known := d[dir]
 	if !known {
 		above, err := os.Stat(dir)
-		if missing(err) && filepath.Dir(dir) != dir {
+		if vfs.IsMissing(err) && filepath.Dir(dir) != dir {
 			plain = d.is(filepath.Dir(dir))
 		} else {
 			plain = err == nil && above.Mode()&os.ModeSetgid == 0

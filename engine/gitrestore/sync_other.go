@@ -16,7 +16,7 @@ func syncAll(_ string, files []string) error {
 	dirs := map[string]bool{}
 	for _, file := range files {
 		f, err := os.OpenFile(file, os.O_RDWR|vfs.NoWait, 0)
-		if missing(err) {
+		if vfs.IsMissing(err) {
 			continue
 		}
 		readOnly := errors.Is(err, fs.ErrPermission) // an object

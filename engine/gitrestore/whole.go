@@ -265,7 +265,7 @@ func (p *Plan) dropAbsent(dir string) error {
 		drop[name] = p.absent[ref.ID]
 	}
 	packed, err := vfs.ReadRegular(filepath.Join(dir, "packed-refs"), 0)
-	if err != nil && !missing(err) {
+	if err != nil && !vfs.IsMissing(err) {
 		return err
 	}
 	var kept []byte
@@ -294,7 +294,7 @@ func (p *Plan) dropAbsent(dir string) error {
 		} else if drop[name] {
 			err = os.WriteFile(file, []byte(text), 0o644)
 		}
-		if err != nil && !missing(err) {
+		if err != nil && !vfs.IsMissing(err) {
 			return err
 		}
 	}

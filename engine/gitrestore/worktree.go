@@ -19,7 +19,7 @@ func (p *Plan) planWorktree() error {
 	}
 	info, err := os.Lstat(filepath.Join(t.WorkTree, ".git"))
 	switch {
-	case err != nil && !missing(err):
+	case err != nil && !vfs.IsMissing(err):
 		return err
 	case err == nil && info.IsDir():
 		p.refuse("%s is a repository of its own now.", t.WorkTree)

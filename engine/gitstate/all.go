@@ -295,7 +295,7 @@ func (c *Captured) together() error {
 	}
 	c.sum = oid.Sum(ids).String()
 	var last combined
-	if data, err := account.ReadSmall(c.combinedFile(), 1<<10); err == nil && json.Unmarshal(data, &last) == nil &&
+	if data, err := vfs.ReadSmall(c.combinedFile(), 1<<10, vfs.NoFollow); err == nil && json.Unmarshal(data, &last) == nil &&
 		last.Sum == c.sum && c.o.fits(c.p, last.Generation, last.Start) {
 		c.ID = last.ID
 		return nil

@@ -247,5 +247,3 @@ func (t *tree) put() (oid.ID, error) {
 	slices.SortFunc(t.dir.Entries, func(a, b manifest.Entry) int { return strings.Compare(a.Name, b.Name) })
 	return t.sink.Dir(0, t.dir.Append(nil), oid.ID{})
 }
-
-func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) || account.IsNotDir(err) }

@@ -106,7 +106,7 @@ func Recheck(p *project.Project) error {
 	var errs []error
 	for _, dir := range append(holdIn(p), filepath.Join(p.StoreDir(), account.GitName)) {
 		names, err := os.ReadDir(dir)
-		if err != nil && !missing(err) {
+		if err != nil && !vfs.IsMissing(err) {
 			return err
 		}
 		for _, name := range names {
@@ -150,7 +150,7 @@ func objectDirs(objects string) []string {
 // hold holds what one object directory has.
 func (h *holder) hold(ctx context.Context, objects string, start time.Time) error {
 	names, err := os.ReadDir(objects)
-	if missing(err) {
+	if vfs.IsMissing(err) {
 		return nil
 	}
 	if err != nil {
@@ -208,7 +208,7 @@ func (h *holder) holdDir(dir, name string, wanted func(string) bool) error {
 		if _, is := slices.BinarySearchFunc(held, file.Name(), func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) }); is {
 			continue
 		}
-		if err := h.file(filepath.Join(dir, file.Name()), filepath.Join(name, file.Name())); err != nil && !missing(err) {
+		if err := h.file(filepath.Join(dir, file.Name()), filepath.Join(name, file.Name())); err != nil && !vfs.IsMissing(err) {
 			return err
 		}
 	}
@@ -231,7 +231,7 @@ func (h *holder) file(from, name string) error {
 			return nil
 		case errors.Is(err, fs.ErrExist):
 			return nil
-		case missing(err):
+		case vfs.IsMissing(err):
 			return err
 		case len(h.dirs) == 1:
 			return h.copy(from, to)

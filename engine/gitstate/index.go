@@ -16,7 +16,7 @@ import (
 // index captures one index, if it is there.
 func (c *captured) index(into *tree, x index, prev oid.ID) error {
 	data, err := vfs.ReadRegular(filepath.Join(c.repo.CommonDir, filepath.FromSlash(x.path)), 0)
-	if missing(err) {
+	if vfs.IsMissing(err) {
 		return nil
 	}
 	if err != nil {

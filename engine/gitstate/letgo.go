@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/gitrepo"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -26,7 +27,7 @@ func LetGoAll(p *project.Project, commons []string) error {
 	dirs := append(holdIn(p), heldBeside(p, commons)...)
 	store := filepath.Join(p.StoreDir(), account.GitName)
 	names, err := os.ReadDir(store)
-	if missing(err) {
+	if vfs.IsMissing(err) {
 		err = nil
 	}
 	for _, name := range names {
@@ -273,7 +274,7 @@ func IsSought(p *project.Project, key string) bool {
 func readForgotten(p *project.Project) forgottenNote { return readForgottenIn(p.StoreDir()) }
 
 func readForgottenIn(store string) (n forgottenNote) {
-	if data, err := account.ReadSmall(filepath.Join(store, account.GitName, account.ForgottenName), maxForgotten); err == nil {
+	if data, err := vfs.ReadSmall(filepath.Join(store, account.GitName, account.ForgottenName), maxForgotten, vfs.NoFollow); err == nil {
 		_ = json.Unmarshal(data, &n) // a damaged one says nothing
 	}
 	return n
@@ -341,7 +342,7 @@ func unobeyed(p *project.Project) (n forgottenNote, at time.Time, ok bool) {
 	if n.Time.IsZero() || p.Copied || p.ReadOnly != nil || !account.IsDir(filepath.Dir(dir)) { // without a mirror it holds nothing of its own
 		return n, at, false
 	}
-	text, _ := account.ReadSmall(filepath.Join(dir, account.ForgottenName), maxForgotten) // none: it has obeyed nothing
+	text, _ := vfs.ReadSmall(filepath.Join(dir, account.ForgottenName), maxForgotten, vfs.NoFollow) // none: it has obeyed nothing
 	at, _ = time.Parse(time.RFC3339Nano, string(text))
 	return n, at, !at.Equal(n.Time)
 }

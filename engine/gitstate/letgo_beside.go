@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/gitrepo"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -62,7 +63,7 @@ func workTreesOf(commons []string) (roots []string) {
 		linked, _ := os.ReadDir(filepath.Join(common, "worktrees")) // there may be none
 		for _, w := range linked {
 			own := filepath.Join(common, "worktrees", w.Name())
-			if data, err := account.ReadSmall(filepath.Join(own, "gitdir"), maxFile); err == nil {
+			if data, err := vfs.ReadSmall(filepath.Join(own, "gitdir"), maxFile, vfs.NoFollow); err == nil {
 				to := strings.TrimSpace(string(data))
 				if !filepath.IsAbs(to) { // as newer versions of git write it where they are asked to
 					to = filepath.Join(own, to)
@@ -85,7 +86,7 @@ func linksTo(dotGit, own string) bool {
 	}
 	is, _, err := account.Identity(own)
 	at, _, aerr := account.Identity(to)
-	if missing(aerr) {
+	if vfs.IsMissing(aerr) {
 		return filepath.Base(to) == filepath.Base(own) && filepath.Base(filepath.Dir(to)) == "worktrees"
 	}
 	return err == nil && aerr == nil && is == at

@@ -34,7 +34,7 @@ func (c *captured) addLogs(p part, paths []string, sink placed) (part, error) {
 		}
 		is, err := c.addLog(path, was, sink)
 		switch {
-		case !there && missing(err):
+		case !there && vfs.IsMissing(err):
 		case err != nil:
 			return p, err
 		case is != was:

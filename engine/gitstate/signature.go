@@ -14,6 +14,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -209,7 +210,7 @@ func encodePaths(head any, paths map[string]uint64) []byte {
 
 // readPaths reads what encodePaths gave. ok is false where the file is missing or damaged.
 func readPaths(file string, head any) (paths map[string]uint64, ok bool) {
-	data, err := account.ReadSmall(file, maxFile)
+	data, err := vfs.ReadSmall(file, maxFile, vfs.NoFollow)
 	if err != nil {
 		return nil, false
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -42,7 +43,7 @@ func (c *Call) Once(ctx context.Context, wait time.Duration) (first bool, done f
 		}
 		return true, done, nil // where nothing can be kept, both handle it
 	}
-	handled, _ := account.ReadSmall(file, 4096)
+	handled, _ := vfs.ReadSmall(file, 4096, vfs.NoFollow)
 	lines := bytes.Split(bytes.TrimSuffix(handled, []byte("\n")), []byte("\n"))
 	key := c.eventKey()
 	for i, line := range lines {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
-	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/project"
 )
@@ -96,7 +95,7 @@ func recordPreimage(p *project.Project, rel string, at time.Time) error {
 	// Of a path whose directory is not there either, the topmost that is missing
 	// counts: the tool makes that too.
 	info, err := os.Lstat(filepath.Join(p.Root(), filepath.FromSlash(rel)))
-	for errors.Is(err, fs.ErrNotExist) || err != nil && account.IsNotDir(err) {
+	for vfs.IsMissing(err) {
 		up := filepath.ToSlash(filepath.Dir(filepath.FromSlash(rel)))
 		if up == "." {
 			break
@@ -109,7 +108,7 @@ func recordPreimage(p *project.Project, rel string, at time.Time) error {
 	note := checkpoint.Preimage{Time: at, RawPath: []byte(rel)}
 	name := noteName(p, "p", at)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) || err != nil && account.IsNotDir(err):
+	case vfs.IsMissing(err):
 		note.Absent = true
 	case err != nil:
 		return err

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/conversation"
@@ -75,7 +76,7 @@ func enqueue(p *project.Project, r request) error {
 func nextRequest(p *project.Project) *request {
 	for _, name := range checkpoint.Notes(p, "r") {
 		var r request
-		data, err := account.ReadSmall(filepath.Join(checkpoint.NotesDir(p), name), checkpoint.MaxNote)
+		data, err := vfs.ReadSmall(filepath.Join(checkpoint.NotesDir(p), name), checkpoint.MaxNote, vfs.NoFollow)
 		if err == nil && json.Unmarshal(data, &r) == nil && !r.Time.IsZero() {
 			r.name = name
 			return &r

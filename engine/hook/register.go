@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -50,7 +51,7 @@ func (c *Call) newest(agent string) string {
 
 // current is what is written down; what cannot be read is empty.
 func (c *Call) current() (s currentSession) {
-	data, err := account.ReadSmall(filepath.Join(c.Project.StoreDir(), account.SessionName), 1<<16)
+	data, err := vfs.ReadSmall(filepath.Join(c.Project.StoreDir(), account.SessionName), 1<<16, vfs.NoFollow)
 	if err != nil || json.Unmarshal(data, &s) != nil {
 		return currentSession{}
 	}

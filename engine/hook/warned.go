@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 )
 
@@ -35,7 +36,7 @@ func WarnOnce(ctx context.Context, env account.Env, root string) bool {
 	sum := oid.Sum([]byte(root))
 	key := hex.EncodeToString(sum[:8])
 	read := func() ([]string, error) {
-		data, err := account.ReadSmall(file, maxWarnedFile)
+		data, err := vfs.ReadSmall(file, maxWarnedFile, vfs.NoFollow)
 		return strings.Fields(string(data)), err
 	}
 	if all, err := read(); err == nil && slices.Contains(all, key) {

@@ -33,7 +33,7 @@ func Changes(ctx context.Context, p *project.Project, c manifest.Checkpoint) ([]
 	})
 	// What is there and was not captured is in no tree, and no deletion.
 	return slices.DeleteFunc(out, func(c manifest.Change) bool {
-		return gone(c) && left.Keeps(c.Path, c.Old.Size, p.Settings().MaxFileSize)
+		return p.Uncaptured(left, c)
 	}), err
 }
 

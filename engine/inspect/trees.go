@@ -78,7 +78,7 @@ func (t *trees) diffs(a, b oid.ID, left problem.Unread, withPrecious bool) (out 
 		if err := t.ctx.Err(); err != nil {
 			return err
 		}
-		if ImpliedDir(c) || c.New == nil && left.Keeps(c.Path, c.Old.Size, t.p.Settings().MaxFileSize) {
+		if ImpliedDir(c) || t.p.Uncaptured(left, c) {
 			return nil
 		}
 		out = append(out, FileDiff{Change: c, Status: statusOf(c), Hidden: !withPrecious && hides(c)})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -60,7 +61,7 @@ func joinOlder(ctx context.Context, p *project.Project) (text string, err error)
 		return "", err
 	}
 	file := filepath.Join(p.StoreDir(), olderName)
-	if known, err := account.ReadSmall(file, 1<<20); err == nil && string(known) == state {
+	if known, err := vfs.ReadSmall(file, 1<<20, vfs.NoFollow); err == nil && string(known) == state {
 		return "", nil
 	}
 	release, err := p.Use(ctx)

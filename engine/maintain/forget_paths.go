@@ -14,6 +14,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/gitstate"
@@ -304,7 +305,7 @@ func (f *forgetter) finish(ctx context.Context, log *LogState, result *Forgotten
 func (f *forgetter) comesAgain(path string, today *rules.Scopes) bool {
 	info, err := os.Lstat(filepath.Join(f.p.Root(), filepath.FromSlash(path)))
 	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist) && !account.IsNotDir(err)
+		return !vfs.IsMissing(err)
 	}
 	if most := f.p.Settings().MaxFileSize; most > 0 && info.Mode().IsRegular() && info.Size() > most {
 		return false

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
@@ -250,7 +251,7 @@ func eachQueue(ctx context.Context, env account.Env, change func(file string, al
 
 // read reads a queue; one that is not there is empty, and so is one that is no queue.
 func read(file string) ([]queued, error) {
-	data, err := account.ReadSmall(file, maxQueueFile)
+	data, err := vfs.ReadSmall(file, maxQueueFile, vfs.NoFollow)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

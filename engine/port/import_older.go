@@ -62,7 +62,7 @@ func olderItem(dir, name string) (it importItem, err error) {
 	if !info.Mode().IsRegular() {
 		return it, errors.New("its archive is no regular file")
 	}
-	data, err := account.ReadSmall(filepath.Join(dir, "metadata.json"), 1<<20)
+	data, err := vfs.ReadSmall(filepath.Join(dir, "metadata.json"), 1<<20, vfs.NoFollow)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return it, err
 	}
@@ -343,6 +343,6 @@ func hasRef(dir, ref string) bool {
 	if account.Exists(filepath.Join(git, filepath.FromSlash(ref))) {
 		return true
 	}
-	data, err := account.ReadSmall(filepath.Join(git, "packed-refs"), 64<<20)
+	data, err := vfs.ReadSmall(filepath.Join(git, "packed-refs"), 64<<20, vfs.NoFollow)
 	return err == nil && strings.Contains(string(data), " "+ref+"\n")
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 )
 
@@ -17,8 +18,8 @@ func (p *Project) SignUp(use account.MirrorUse) error {
 		return nil
 	}
 	host, _ := os.Hostname()
-	view, _ := os.Readlink("/proc/self/ns/mnt")                                                    // "": where there is only one
-	git, _ := account.ReadSmall(filepath.Join(dir, account.GitName, account.ForgottenName), 1<<10) // none: it has obeyed nothing
+	view, _ := os.Readlink("/proc/self/ns/mnt")                                                              // "": where there is only one
+	git, _ := vfs.ReadSmall(filepath.Join(dir, account.GitName, account.ForgottenName), 1<<10, vfs.NoFollow) // none: it has obeyed nothing
 	return account.Mirror{
 		Store: p.at.Store, Dir: dir,
 		Home:  account.Home{Home: strconv.Quote(p.Env.Home), Host: host, View: view, Git: string(git), Seen: p.Env.Time().UTC()},

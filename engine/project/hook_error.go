@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/problem"
 )
@@ -75,7 +76,7 @@ func LastHookError(env account.Env, p *Project) *HookError {
 		return last
 	}
 	var e HookError
-	data, err := account.ReadSmall(filepath.Join(home, hookErrorName), 1<<16)
+	data, err := vfs.ReadSmall(filepath.Join(home, hookErrorName), 1<<16, vfs.NoFollow)
 	if err == nil && json.Unmarshal(data, &e) == nil && (last == nil || e.Time.After(last.Time)) {
 		last = &e
 	}

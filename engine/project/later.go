@@ -35,7 +35,7 @@ func (p *Project) later(show bool) (all, unseen []History) {
 			continue
 		}
 		mark := filepath.Join(mirror, laterName)
-		data, _ := account.ReadSmall(mark, 1<<10)
+		data, _ := vfs.ReadSmall(mark, 1<<10, vfs.NoFollow)
 		seen, is, _ := strings.Cut(strings.TrimSpace(string(data)), " ")
 		if p.Copied || seen != p.ID.String() {
 			if is, err = p.compareLater(origin, mirror); err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 )
 
@@ -19,7 +20,7 @@ func FindLink(root string) (real, link string, err error) {
 		path = filepath.Join(path, name)
 		info, err := os.Lstat(path)
 		switch {
-		case errors.Is(err, fs.ErrNotExist) || account.IsNotDir(err):
+		case vfs.IsMissing(err):
 			return "", "", nil
 		case err != nil:
 			return "", "", err
@@ -71,7 +72,7 @@ func (at *Location) CheckLinks(env account.Env, known []account.KnownStore, forc
 	}
 	entries, err := os.ReadDir(store)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) || account.IsNotDir(err) {
+		if vfs.IsMissing(err) {
 			return account.InPlace(store, true, nil)
 		}
 		return err

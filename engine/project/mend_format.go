@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 
 	"github.com/rewind-cli/rewind/cas"
@@ -104,7 +103,7 @@ func because(e *account.FormatError, reason string) error {
 // originOf is the store id that the packs of a directory carry; found is false where there are none.
 func originOf(dir string) (origin account.StoreID, found bool, err error) {
 	id, err := cas.PackOrigin(vfs.OS, dir)
-	if errors.Is(err, fs.ErrNotExist) || account.IsNotDir(err) {
+	if vfs.IsMissing(err) {
 		return origin, false, nil
 	}
 	return account.StoreID(id), err == nil, err

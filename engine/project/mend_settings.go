@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/settings"
 )
@@ -16,13 +17,13 @@ import (
 // be taken for the defaults: what they ignore would be captured.
 func (p *Project) settingsFile() (file string, warning *settings.Warning) {
 	file = filepath.Join(p.at.Store, account.ConfigName)
-	data, err := account.ReadSmall(file, settings.MaxFileBytes)
+	data, err := vfs.ReadSmall(file, settings.MaxFileBytes, vfs.NoFollow)
 	gone := errors.Is(err, fs.ErrNotExist)
 	if p.Copied || err != nil && !gone || err == nil && settings.Readable(data) {
 		return file, nil
 	}
 	second := filepath.Join(account.MirrorDir(p.Env, p.ID), account.ConfigName)
-	good, err := account.ReadSmall(second, settings.MaxFileBytes)
+	good, err := vfs.ReadSmall(second, settings.MaxFileBytes, vfs.NoFollow)
 	empty := len(bytes.Trim(data, "\x00 \t\r\n")) == 0
 	switch {
 	case err != nil || !settings.Readable(good):

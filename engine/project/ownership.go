@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/scan"
 	"github.com/rewind-cli/rewind/manifest"
@@ -261,7 +262,7 @@ func (p *Project) unshareDir(dir string) error {
 			}
 			continue
 		}
-		data, err := account.ReadSmall(file, maxUnshared)
+		data, err := vfs.ReadSmall(file, maxUnshared, vfs.NoFollow)
 		switch {
 		case os.IsNotExist(err):
 		case err == nil:

@@ -243,6 +243,12 @@ func (p *Project) Mode() account.Mode { return p.at.Mode }
 // Settings are those in force.
 func (p *Project) Settings() *settings.Settings { return p.settings }
 
+// Uncaptured reports whether a difference of two trees that looks like a removal may be none: left names what the later one
+// did not capture though it was there.
+func (p *Project) Uncaptured(left problem.Unread, c manifest.Change) bool {
+	return c.New == nil && left.Keeps(c.Path, c.Old.Size, p.settings.MaxFileSize)
+}
+
 // Warnings are what was wrong with the settings files.
 func (p *Project) Warnings() []settings.Warning { return p.warnings }
 

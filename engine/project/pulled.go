@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -79,7 +80,7 @@ func (p *Project) PulledFrom(remote string) (all []PulledLog, err error) {
 	}
 	for _, l := range logs {
 		log := PulledLog{Remote: remote, Dir: filepath.Join(dir, l.Name())}
-		data, err := account.ReadSmall(filepath.Join(log.Dir, pulledFile), maxPulledState)
+		data, err := vfs.ReadSmall(filepath.Join(log.Dir, pulledFile), maxPulledState, vfs.NoFollow)
 		if err != nil || json.Unmarshal(data, &log) != nil || !IsLogName(log.Name) {
 			continue
 		}

@@ -110,7 +110,7 @@ func (p *Project) trimReached(last uint64) error {
 
 // rewriteReached keeps the newest lines up to last, and adds one.
 func rewriteReached(file string, last uint64, line []byte, owner func(string) error) error {
-	data, _ := account.ReadSmall(file, 2*maxReached) // what cannot be read is lost
+	data, _ := vfs.ReadSmall(file, 2*maxReached, vfs.NoFollow) // what cannot be read is lost
 	if len(data) > maxReached/2 {
 		_, data, _ = bytes.Cut(data[len(data)-maxReached/2:], []byte("\n"))
 	}
@@ -197,7 +197,7 @@ func (p *Project) Saved() (all []Saved) {
 	if file == "" {
 		return nil
 	}
-	data, err := account.ReadSmall(file, 2*maxReached)
+	data, err := vfs.ReadSmall(file, 2*maxReached, vfs.NoFollow)
 	if err != nil {
 		return nil
 	}

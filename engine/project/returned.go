@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -69,8 +69,8 @@ func (p *Project) Forgetting() *ForgettingNote { return ReadForgetting(p.forgett
 func ReadForgetting(files ...string) *ForgettingNote {
 	var n *ForgettingNote
 	for _, file := range files {
-		data, err := account.ReadSmall(file, 1<<16)
-		if errors.Is(err, fs.ErrNotExist) || account.IsNotDir(err) {
+		data, err := vfs.ReadSmall(file, 1<<16, vfs.NoFollow)
+		if vfs.IsMissing(err) {
 			continue
 		}
 		n = &ForgettingNote{}
@@ -175,7 +175,7 @@ func (p *Project) KeptNotice() string {
 }
 
 func readReturned(file string) (n returnedNote) {
-	if data, err := account.ReadSmall(file, 64<<20); err == nil {
+	if data, err := vfs.ReadSmall(file, 64<<20, vfs.NoFollow); err == nil {
 		_ = json.Unmarshal(data, &n) // one that cannot be read says at least that there was something
 	}
 	return n

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -106,7 +107,7 @@ func (p *Project) readShortened() *Shortened {
 	if file == "" {
 		return nil
 	}
-	data, err := account.ReadSmall(file, 1<<20)
+	data, err := vfs.ReadSmall(file, 1<<20, vfs.NoFollow)
 	if err != nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -215,7 +216,7 @@ func (p *Project) Classify(err error) error {
 		return &account.InPlaceError{Path: path.Path}
 	case errors.As(err, &link) && errors.Is(link, fs.ErrExist) && p.within(link.New): // a rename over a directory
 		return account.InPlace(link.New, false, err)
-	case errors.As(err, &path) && account.IsNotDir(err): // as of the mirror
+	case errors.As(err, &path) && errors.Is(err, syscall.ENOTDIR): // as of the mirror
 		return account.InPlace(path.Path, true, err)
 	case errors.Is(err, fs.ErrNotExist):
 		return p.unlessGone(err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 )
 
@@ -42,7 +43,7 @@ type EndedSession struct {
 // ReadHookState reads that of a store; what is missing or damaged is empty.
 func ReadHookState(store string) HookState {
 	var s HookState
-	data, err := account.ReadSmall(filepath.Join(store, HookStateName), 1<<20)
+	data, err := vfs.ReadSmall(filepath.Join(store, HookStateName), 1<<20, vfs.NoFollow)
 	if err != nil || json.Unmarshal(data, &s) != nil {
 		return HookState{}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -20,7 +21,7 @@ func (p *Project) tornFile() string { return filepath.Join(p.at.Store, TornName)
 
 // ReadTorn lists the checkpoints that the last repair could not make whole. Some may have been removed since.
 func (p *Project) ReadTorn() (ids []manifest.CheckpointID) {
-	data, err := account.ReadSmall(p.tornFile(), maxTorn)
+	data, err := vfs.ReadSmall(p.tornFile(), maxTorn, vfs.NoFollow)
 	if err != nil {
 		return nil // verify finds them again
 	}

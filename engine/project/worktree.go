@@ -93,7 +93,7 @@ func (p *Location) Config(other []byte) []byte {
 	if p.Store == "" {
 		return other
 	}
-	data, err := account.ReadSmall(filepath.Join(p.Store, account.ConfigName), 1<<20)
+	data, err := vfs.ReadSmall(filepath.Join(p.Store, account.ConfigName), 1<<20, vfs.NoFollow)
 	if err != nil {
 		return other
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
@@ -186,7 +187,7 @@ func Find(p *project.Project, name string) (*Remote, error) {
 func (r *Remote) read(name string, v any) error { return readJSON(filepath.Join(r.dir, name), v) }
 
 func readJSON(file string, v any) error {
-	data, err := account.ReadSmall(file, maxConfig)
+	data, err := vfs.ReadSmall(file, maxConfig, vfs.NoFollow)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

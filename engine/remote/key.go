@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
 	"github.com/rewind-cli/rewind/engine/remote/keyring"
@@ -98,7 +99,7 @@ func secrets(env account.Env, id string, given GivenKey) (s keyring.Secrets, fro
 	}
 	file := keyFile(env, id)
 	if file != "" {
-		data, err := account.ReadSmall(file, maxConfig)
+		data, err := vfs.ReadSmall(file, maxConfig, vfs.NoFollow)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return s, from, err
 		}
@@ -107,7 +108,7 @@ func secrets(env account.Env, id string, given GivenKey) (s keyring.Secrets, fro
 				return s, from, err
 			}
 			if person := personIn(string(data)); person != "" {
-				if data, err := account.ReadRule(person, maxConfig); err == nil {
+				if data, err := vfs.ReadSmall(person, maxConfig, 0); err == nil {
 					_ = add(person, string(data), nil) // what is encrypted, or gone, opens nothing
 				}
 			}
@@ -152,7 +153,7 @@ func keepKeys(env account.Env, id string, keys keyring.Keys, person string) erro
 		return err
 	}
 	file := keyFile(env, id)
-	was, err := account.ReadSmall(file, maxConfig)
+	was, err := vfs.ReadSmall(file, maxConfig, vfs.NoFollow)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

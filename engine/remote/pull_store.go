@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/reach"
@@ -210,7 +211,7 @@ func (w *pulledLog) who(id writerID, h head) error {
 func (w *pulledLog) keepPack(ctx context.Context, s stamp) error {
 	dir := filepath.Join(w.dir, incomingName)
 	file := filepath.Join(dir, s.String())
-	if sealed, err := account.ReadSmall(file, s.size); err == nil && stampOf(sealed) == s {
+	if sealed, err := vfs.ReadSmall(file, s.size, vfs.NoFollow); err == nil && stampOf(sealed) == s {
 		return nil
 	}
 	sealed, err := w.reader.get(ctx, s.packName(), s)
@@ -256,7 +257,7 @@ func (w *pulledLog) store(ctx context.Context) error {
 // unpack stages the objects of a segment and of its packs.
 func (w *pulledLog) unpack(batch *cas.Batch, a arrived) ([]cas.Commit, error) {
 	for _, s := range a.packs {
-		sealed, err := account.ReadSmall(filepath.Join(w.dir, incomingName, s.String()), s.size)
+		sealed, err := vfs.ReadSmall(filepath.Join(w.dir, incomingName, s.String()), s.size, vfs.NoFollow)
 		if err != nil {
 			return nil, err
 		}

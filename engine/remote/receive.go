@@ -11,7 +11,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
-	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/remote/bucket"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -36,7 +36,7 @@ func (r *reader) get(ctx context.Context, name string, s stamp) ([]byte, error) 
 	file := ""
 	if r.keep != "" && s.size >= keptFrom {
 		file = filepath.Join(r.keep, s.String())
-		if sealed, err := account.ReadSmall(file, s.size); err == nil && stampOf(sealed) == s {
+		if sealed, err := vfs.ReadSmall(file, s.size, vfs.NoFollow); err == nil && stampOf(sealed) == s {
 			return sealed, nil
 		}
 	}

@@ -119,7 +119,7 @@ func (r *Remote) readSpool() (s spool, sealed []byte, ok bool, err error) {
 		return s, nil, false, nil // torn: it is made anew
 	}
 	n, good := parseSegmentName(s.Name)
-	sealed, err = account.ReadSmall(filepath.Join(r.dir, spooledName), maxSealed)
+	sealed, err = vfs.ReadSmall(filepath.Join(r.dir, spooledName), maxSealed, vfs.NoFollow)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s, nil, false, err
 	}

@@ -74,7 +74,7 @@ const maxPath = 64 << 10
 
 // namesWorktree reports whether the repository of a linked worktree knows the one at dotGit, or did until git pruned it.
 func namesWorktree(t gitrestore.Target, dotGit string) bool {
-	text, err := account.ReadSmall(filepath.Join(t.GitDir, "gitdir"), maxPath)
+	text, err := vfs.ReadSmall(filepath.Join(t.GitDir, "gitdir"), maxPath, vfs.NoFollow)
 	if errors.Is(err, fs.ErrNotExist) {
 		to, ok := gitrepo.LinkTarget(dotGit)
 		return ok && to == t.GitDir

@@ -14,7 +14,7 @@ import (
 // taken back already. Where hunks were chosen, or an operation took back a part, these are the
 // steps that brought the lines which go, or took away those which come back; all of them where that cannot be told.
 func (r *Run) undoneSteps(hunks []HunkChoice, path string, steps []attribution.Step) ([]attribution.Step, error) {
-	steps = standing(steps)
+	steps = makers(steps)
 	i := slices.IndexFunc(hunks, func(c HunkChoice) bool { return c.File.Path == path && !c.Whole && len(c.File.Hunks) > 0 })
 	if i < 0 && !slices.ContainsFunc(steps, func(s attribution.Step) bool { return s.Class == attribution.Operation }) {
 		return steps, nil
@@ -74,9 +74,9 @@ func (r *Run) undoneSteps(hunks []HunkChoice, path string, steps []attribution.S
 	return out, nil
 }
 
-// standing are the steps that made what is there: without those that led back to where the path was before, and with those
+// makers are the steps that made what is there: without those that led back to where the path was before, and with those
 // whose work an operation brought back. All of them where none is left.
-func standing(steps []attribution.Step) []attribution.Step {
+func makers(steps []attribution.Step) []attribution.Step {
 	type made struct { // by the step, upon what was there
 		step  int
 		there *made

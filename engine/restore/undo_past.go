@@ -334,7 +334,7 @@ func (r *Run) editedSince(op manifest.Operation, now oid.ID) (bool, error) {
 		if c.New == nil {
 			dir := c.Old.Kind == manifest.Subdir
 			edited = today.Captures(c.Path, dir) && (saw.Unseen(c.Path, dir).None() ||
-				unread.Has(c.Path) && !unread.Keeps(c.Path, c.Old.Size, r.Settings().MaxFileSize))
+				unread.Has(c.Path) && !r.Uncaptured(unread, c))
 			return nil
 		}
 		if c.New.Kind == manifest.Subdir && (c.Old == nil || c.Old.Kind == manifest.Subdir) {

@@ -186,7 +186,7 @@ func (v *reverting) decide(worker int, f *fileRevert) error {
 		return v.leftMarked(f, links, own)
 	}
 	links = withoutPassing(links)
-	exists, base, created := standing(links)
+	exists, base, created := presence(links)
 	all := links
 	links = links[base:]
 	if created >= 0 {
@@ -299,7 +299,7 @@ func (v *reverting) recreated(f *fileRevert, links []work.Link, base int) {
 	if gone < 0 || !links[gone+1].Own || f.now == nil || manifest.SameEntries(links[gone].Entry, f.now) || manifest.SameKindDir(links[gone].Entry, f.now) {
 		return
 	}
-	if there, _, _ := standing(links[:gone+1]); !there {
+	if there, _, _ := presence(links[:gone+1]); !there {
 		return // the work had made it
 	}
 	for _, s := range slices.Backward(f.steps) {

@@ -120,7 +120,7 @@ func (v *reverting) decideTrail(o *outcome) error {
 	if !slices.ContainsFunc(links, func(l work.Link) bool { return l.Own }) {
 		return v.leftMarked(f, links, own)
 	}
-	exists, base, created := standing(links)
+	exists, base, created := presence(links)
 	links = links[base:]
 	if !slices.ContainsFunc(links[1:], func(l work.Link) bool { return l.Own }) || !exists && o.now == nil {
 		return nil // nothing of it is left
@@ -289,7 +289,7 @@ func (v *reverting) putOver(links []work.Link) (bool, error) {
 			return false, err
 		}
 		f := v.historyOf(l.Path, steps)
-		exists, _, _ := standing(f.links()[:f.stepAt(l.Step.To.Seq)+1])
+		exists, _, _ := presence(f.links()[:f.stepAt(l.Step.To.Seq)+1])
 		return exists, nil
 	}
 	return false, nil

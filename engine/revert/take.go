@@ -103,9 +103,9 @@ func (v *reverting) chainOf(all []work.Link) ([]work.Link, error) {
 	return strict, nil
 }
 
-// standing says whether there is anything, which is what others set last; from which version on it counts, since others
+// presence says whether there is anything, which is what others set last; from which version on it counts, since others
 // made the path anew with it; and which one of the work's made it, -1 for none.
-func standing(links []work.Link) (exists bool, base, created int) {
+func presence(links []work.Link) (exists bool, base, created int) {
 	exists, created = links[0].Entry != nil, -1
 	for i := 1; i < len(links); i++ {
 		there := links[i].Entry != nil

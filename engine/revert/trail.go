@@ -139,7 +139,8 @@ func (t *trails) read(path string) (*fileRevert, error) {
 	return f, nil
 }
 
-// maxLikened is how many texts of one owner and interval are compared: past them only the same content is a rename.
+// maxLikened bounds the texts of one owner and interval whose similarity is tried. Where there are more, only identical content
+// counts as a rename.
 const maxLikened = 200
 
 // look finds what the owner of a step renamed in its interval.

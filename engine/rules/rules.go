@@ -73,7 +73,7 @@ func Gather(p *project.Project, kept []string, noIgnore bool) (Ruleset, error) {
 		}
 	}
 	for _, name := range ignore.JSONFiles {
-		text, err := account.ReadRule(filepath.Join(p.Root(), filepath.FromSlash(name)), 1<<20)
+		text, err := vfs.ReadSmall(filepath.Join(p.Root(), filepath.FromSlash(name)), 1<<20, 0)
 		if err != nil {
 			continue // most projects have none; an unreadable one is an unreadable path of the scan
 		}
@@ -211,7 +211,7 @@ func index(p *project.Project, repo gitrepo.Repo, tracked *gitrepo.LazyTracked) 
 	now := indexState{Root: p.Root(), Key: repo.IndexKey()}
 	file := filepath.Join(p.StoreDir(), account.IndexStateName)
 	var seen indexState
-	if data, err := account.ReadSmall(file, 1<<16); err == nil && json.Unmarshal(data, &seen) == nil {
+	if data, err := vfs.ReadSmall(file, 1<<16, vfs.NoFollow); err == nil && json.Unmarshal(data, &seen) == nil {
 		if now.Key != "" && seen.Root == now.Root && seen.Key == now.Key && (seen.Half == "" || account.Exists(seen.Half)) {
 			return seen, nil
 		}

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"syscall"
 
 	"github.com/rewind-cli/rewind/cas/oid"
-	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/ignore"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rootfs"
@@ -91,7 +91,7 @@ func (s *Scopes) scope(dir string) *ignore.Scope {
 
 // Fail notes that rules could not be read; what is not there, or is no file, has none.
 func (s *Scopes) Fail(err error) {
-	none := err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, rootfs.ErrLink) || errors.Is(err, rootfs.ErrNotRegular) || account.IsNotDir(err)
+	none := err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, rootfs.ErrLink) || errors.Is(err, rootfs.ErrNotRegular) || errors.Is(err, syscall.ENOTDIR)
 	if !none {
 		s.Failed = err
 	}

@@ -41,15 +41,16 @@ type Options struct {
 	// the stat cache was published, and what was written from then on may have lost its content to a power cut, but not its status.
 	Unsynced time.Time
 	// Within, if not nil, names the only paths that may have changed since the
-	// stat cache was published: all else is taken to be as the stat cache has it. Where the
-	// stat cache cannot be used, or not all of it, everything is looked at.
+	// stat cache was published: all else is taken to be as the stat cache has it. If the stat cache
+	// is unusable, even in part, Within is ignored.
 	Within []string
 
 	// Hints, if not nil, stand in for a look at all that the stat cache has. They are not used where something
 	// is mounted below the root, other rules decide, or the stat cache cannot be used: then everything is looked at.
 	Hints *Hints
 
-	// Beside, if not nil, are entries of the root's manifest that the caller adds, by name. Rules leave out what has their names.
+	// Beside, if not nil, are entries of the root's manifest that the caller adds, by name. A file in the tree with one of these names
+	// is ignored.
 	Beside []manifest.Entry
 	// Gone, if not nil, is told of each name that was captured and is not there. It is called from several goroutines.
 	Gone func(path string, dir bool)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
@@ -31,22 +30,11 @@ func (l *loader) warn(source, key, problem, allowed string) {
 
 // readFile returns nil, nil for a file that is not there.
 func readFile(file string) ([]byte, error) {
-	f, _, err := vfs.OpenRegular(file, 0)
+	b, err := vfs.ReadSmall(file, MaxFileBytes, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, MaxFileBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(b) > MaxFileBytes {
-		return nil, fmt.Errorf("%s is larger than %d bytes", file, MaxFileBytes)
-	}
-	return b, nil
+	return b, err
 }
 
 // Readable reports whether data is a settings file that can be read: JSON, with

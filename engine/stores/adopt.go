@@ -308,7 +308,7 @@ func copyStore(ctx context.Context, o InitOptions, src *adoptSource, now account
 		if dir == "" {
 			continue
 		}
-		note, err := account.ReadSmall(filepath.Join(dir, project.ForgettingName), 1<<16)
+		note, err := vfs.ReadSmall(filepath.Join(dir, project.ForgettingName), 1<<16, vfs.NoFollow)
 		if err == nil {
 			err = account.WriteFile(filepath.Join(store, project.ForgettingName), note, owner)
 		}

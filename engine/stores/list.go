@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
@@ -54,7 +55,7 @@ func all(env account.Env) ([]account.KnownStore, error) {
 	}
 	known = slices.Concat(known, unknownStorage(accountDir, known))
 	entries, err := os.ReadDir(filepath.Join(accountDir, account.MirrorsName))
-	if errors.Is(err, fs.ErrNotExist) || account.IsNotDir(err) {
+	if vfs.IsMissing(err) {
 		return known, nil
 	}
 	for _, e := range entries {

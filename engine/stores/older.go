@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rootfs"
@@ -35,7 +36,7 @@ func keepOlder(at *project.Location, config []byte) ([]byte, error) {
 	}
 	for _, name := range []string{account.ConfigName + project.OlderSuffix, account.ConfigName} {
 		file := filepath.Join(o.Dir, name)
-		data, err := account.ReadSmall(file, settings.MaxFileBytes)
+		data, err := vfs.ReadSmall(file, settings.MaxFileBytes, vfs.NoFollow)
 		if os.IsNotExist(err) {
 			continue
 		}
@@ -53,7 +54,7 @@ func keepOlder(at *project.Location, config []byte) ([]byte, error) {
 }
 
 func sameBytes(file string, want []byte) bool {
-	data, err := account.ReadSmall(file, int64(len(want))+1)
+	data, err := vfs.ReadSmall(file, int64(len(want))+1, vfs.NoFollow)
 	return err == nil && bytes.Equal(data, want)
 }
 

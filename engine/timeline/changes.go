@@ -51,7 +51,7 @@ func (r *Row) changes(ctx context.Context, p *project.Project, now *Present, loa
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if c.New == nil && left.Keeps(c.Path, c.Old.Size, p.Settings().MaxFileSize) {
+		if p.Uncaptured(left, c) {
 			return nil // it is there, and was not captured
 		}
 		return visit(c)

@@ -74,7 +74,7 @@ func Look(ctx context.Context, p *project.Project) (_ *Present, err error) {
 	}
 	n.left = problem.UnreadOf(c.Problems, before)
 	err = manifest.Diff(load, root, n.Root, func(c manifest.Change) error {
-		if c.New == nil && !n.left.Keeps(c.Path, c.Old.Size, p.Settings().MaxFileSize) {
+		if c.New == nil && !p.Uncaptured(n.left, c) {
 			n.Instead = n.left.Instead(n.Instead, c.Path)
 		}
 		return ctx.Err()

@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"cmp"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -366,4 +367,9 @@ func finishClaude(x *reader) {
 			l.Text = ""
 		}
 	}
+}
+
+// claudeConfig is Claude Code's own directory.
+func (h Home) claudeConfig() string {
+	return cmp.Or(h.env("CLAUDE_CONFIG_DIR"), filepath.Join(h.Dir, ".claude"))
 }

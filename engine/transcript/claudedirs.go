@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"cmp"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -12,11 +11,6 @@ import (
 
 	"github.com/rewind-cli/rewind/cas/vfs"
 )
-
-// claudeConfig is Claude Code's own directory.
-func (h Home) claudeConfig() string {
-	return cmp.Or(h.env("CLAUDE_CONFIG_DIR"), filepath.Join(h.Dir, ".claude"))
-}
 
 // claudeProjects has a directory for the sessions of each working directory.
 func claudeProjects(h Home) string { return filepath.Join(h.claudeConfig(), "projects") }

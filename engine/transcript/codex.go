@@ -3,6 +3,7 @@ package transcript
 import (
 	"cmp"
 	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -342,3 +343,6 @@ func (x *reader) rolledBack(n int) string {
 	}
 	return at
 }
+
+// codexHome is the client's own directory.
+func codexHome(h Home) string { return cmp.Or(h.env("CODEX_HOME"), filepath.Join(h.Dir, ".codex")) }

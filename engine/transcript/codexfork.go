@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"cmp"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -26,9 +25,6 @@ func editsCodex(k *forking, i int) []edit {
 		edit{in: "payload", key: "session_id", value: quote(k.id)},
 		edit{in: "payload", key: codexOrigin, value: k.origin(), add: true})
 }
-
-// codexHome is the client's own directory.
-func codexHome(h Home) string { return cmp.Or(h.env("CODEX_HOME"), filepath.Join(h.Dir, ".codex")) }
 
 // codexKeeps are the transcripts, what was typed, and the databases about them.
 func codexKeeps(h Home) []string {

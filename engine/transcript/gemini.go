@@ -268,3 +268,8 @@ func (x *reader) stand() {
 		x.end = statement{leaf: x.way.ids[n-1], explicit: true}
 	}
 }
+
+// geminiHome is the client's own directory.
+func geminiHome(h Home) string {
+	return filepath.Join(cmp.Or(h.env("GEMINI_CLI_HOME"), h.Dir), ".gemini")
+}

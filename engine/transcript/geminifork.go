@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -36,11 +35,6 @@ func trailerGemini(k *forking, place bool) [][]byte {
 		return nil
 	}
 	return [][]byte{fmt.Appendf(nil, `{"$set":%s}`, object("summary", k.title))}
-}
-
-// geminiHome is the client's own directory.
-func geminiHome(h Home) string {
-	return filepath.Join(cmp.Or(h.env("GEMINI_CLI_HOME"), h.Dir), ".gemini")
 }
 
 // geminiRoot is the directory whose sessions lie below one of the client's.

@@ -144,7 +144,7 @@ func (t *treeEditor) entry(path, name string, n *editNode, old manifest.Entry) (
 	return d, err
 }
 
-// makes reports whether something below n comes to be.
+// makes reports whether the plan leaves any entry below n.
 func (n *editNode) makes() bool {
 	for _, k := range n.kids {
 		if k.edit != nil && k.edit.Kind != 0 || k.makes() {

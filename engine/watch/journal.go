@@ -10,8 +10,8 @@ const (
 	maxSuspects = 4096
 	// maxLooks bounds the looks that are kept: those of hooks that run at the same time.
 	maxLooks = 4
-	// maxAge is for how long at most answers rest on one look at everything, which finds what causes no event.
-	maxAge = 10 * time.Minute
+	// believedFor is for how long at most answers rest on one look at everything, which finds what causes no event.
+	believedFor = 10 * time.Minute
 	// clockSlack is how far the clock may have moved against the time that passed until it counts as set.
 	clockSlack = time.Second
 )
@@ -56,7 +56,7 @@ func at(t time.Time) moment { return moment{t, t.UnixNano()} }
 // trusted reports whether little time has passed since then, and as much by either clock.
 func (m moment) trusted(now moment) bool {
 	passed := now.monotonic.Sub(m.monotonic)
-	return passed <= maxAge && (time.Duration(now.wall-m.wall)-passed).Abs() <= clockSlack
+	return passed <= believedFor && (time.Duration(now.wall-m.wall)-passed).Abs() <= clockSlack
 }
 
 func newJournal() *journal {

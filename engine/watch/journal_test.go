@@ -78,7 +78,7 @@ func TestJournal(t *testing.T) {
 	is("closed", j.ask("z"), "b")
 
 	// The clock.
-	j.clock = func() time.Time { return start.Add(maxAge + time.Second) }
+	j.clock = func() time.Time { return start.Add(believedFor + time.Second) }
 	is("too old", j.ask("z"), "all")
 
 	// Too much.

@@ -14,6 +14,7 @@ import (
 	"github.com/dgraph-io/badger/v4/table"
 	"github.com/dgraph-io/badger/v4/y"
 	"github.com/dgraph-io/ristretto/v2/z"
+
 	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
@@ -35,7 +36,7 @@ func tableOptions() table.Options {
 		Compression:          options.ZSTD,
 		ZSTDCompressionLevel: 3,
 		ChkMode:              options.OnBlockRead,
-		// A look-up of what is not there, such as the id of a new checkpoint, decodes no block.
+		// A key that is not in the table, such as the id of a new checkpoint, is answered by the Bloom filter: no block is read.
 		BloomFalsePositive: 0.01,
 	}
 }
