@@ -20,100 +20,137 @@ func (r *mover) prepareMoveBack(op manifest.Operation, before, above []manifest.
 	if err != nil || line == nil {
 		return nil, err
 	}
-	m := &Move{r: r, answer: &Moved{Agent: line.Agent, InPlace: line.InPlace}}
-	m.line = project.MovedLine{Action: project.MovedAction, Agent: line.Agent, Session: line.Session, From: line.From, Resume: line.Resume, Origin: line.Origin, InPlace: line.InPlace}
-	foreign := ""                                        // the project that the session belongs to, where that is another one
-	main, kept := project.MovedFile{File: op.Fork}, true // a fork that the operation left where it was, unless it is of the files
+	b := &moveBack{Move: &Move{r: r, answer: &Moved{Agent: line.Agent, InPlace: line.InPlace}}, op: op, done: line,
+		main: project.MovedFile{File: op.Fork}, unchanged: true}
+	b.line = project.MovedLine{Action: project.MovedAction, Agent: line.Agent, Session: line.Session, From: line.From, Resume: line.Resume, Origin: line.Origin, InPlace: line.InPlace}
 	for i, f := range line.Files {
 		if f.File == op.Fork && !line.InPlace || i == len(line.Files)-1 && line.InPlace {
-			main, kept = f, false
+			b.main, b.unchanged = f, false
 		}
 	}
-	m.answer.File = main.File
-	if info, err := os.Lstat(main.File); err == nil && line.InPlace && info.Mode()&os.ModeSymlink != 0 {
-		return nil, linkRefused(main.File, linkTarget(main.File), "is not what the operation wrote", "--code-only takes back the files alone")
+	b.answer.File = b.main.File
+	b.appears = b.main.Before != nil || line.Was != ""
+	if info, err := os.Lstat(b.main.File); err == nil && line.InPlace && info.Mode()&os.ModeSymlink != 0 {
+		return nil, linkRefused(b.main.File, linkTarget(b.main.File), "is not what the operation wrote", "--code-only takes back the files alone")
 	}
-	now, err := r.sumThen(main.File)
-	if err != nil {
+	if b.now, err = r.sumThen(b.main.File); err != nil {
 		return nil, err
 	}
-	if now != nil {
-		foreign = r.foreign(line, main.File)
+	if b.now != nil {
+		b.foreign = r.foreign(line, b.main.File)
 	}
-	if foreign != "" && line.InPlace && !r.Force {
-		return nil, &project.RefusedError{What: "session " + line.Session + " belongs to the project " + foreign + ", of which this one is a copy", Paths: []string{main.File}, Forcible: true,
+	if line.InPlace {
+		return b.rewritten()
+	}
+	return b.forked(before, above)
+}
+
+// moveBack is what an operation did to a conversation, and what is there of it now.
+type moveBack struct {
+	*Move
+	op        manifest.Operation
+	done      *project.MovedLine
+	main      project.MovedFile // the transcript that the person was sent to
+	unchanged bool              // the operation left that file as it was
+	appears   bool              // the operation took the session away: it is there again afterwards
+	now       *project.FileSum  // the sum of main's content; nil where the file is not there
+	foreign   string            // the project that the session belongs to, where that is another one
+}
+
+// asBefore reports whether the transcript is what it was before the operation, and not what that wrote.
+func (b *moveBack) asBefore() bool {
+	return sameSum(b.now, b.main.Before) && !sameSum(b.now, b.main.After)
+}
+
+// asWritten reports whether the transcript is what the operation wrote.
+func (b *moveBack) asWritten() bool { return !b.unchanged && sameSum(b.now, b.main.After) }
+
+// rewritten prepares to take back what was done to a transcript in its place.
+func (b *moveBack) rewritten() (*Move, error) {
+	r, line := b.r, b.done
+	if b.foreign != "" && !r.Force {
+		return nil, &project.RefusedError{What: "session " + line.Session + " belongs to the project " + b.foreign + ", of which this one is a copy", Paths: []string{b.main.File}, Forcible: true,
 			Next: "--code-only takes back the files alone"}
 	}
-	appears := main.Before != nil || line.Was != "" // the session is there again
-	asBefore := sameSum(now, main.Before) && !sameSum(now, main.After)
-	switch {
-	case line.InPlace && asBefore:
+	if b.asBefore() {
 		return nil, nil
-	case line.InPlace && appears:
-		m.answer.Session, m.answer.Resume, m.line.Next = line.Session, line.Resume, line.Session
-	case line.InPlace:
-	case appears:
-		err = m.toForkAgain(line, main.File)
-	default:
-		if m.line.Was, err = r.left(line, op, above); err == nil {
-			err = m.toOrigin(op, before, line, main.File)
+	}
+	other := r.Op.Fork
+	r.Op.Fork = b.main.File
+	if !b.asWritten() && !r.Force {
+		return nil, &project.RefusedError{What: "the conversation has continued since that restore", Paths: []string{b.main.File}, Forcible: true,
+			Next: "--code-only takes back the files alone; --force takes back the conversation, too, with all that came since"}
+	}
+	if b.main.After != nil {
+		if err := b.refuseRunning(line.Session, b.main.File, ""); err != nil {
+			return nil, err
 		}
+	}
+	b.answer.Session = line.Session
+	if b.appears {
+		b.answer.Resume, b.line.Next, b.answer.From = line.Resume, line.Session, line.From
+	} else if err := b.sessionGone(line.Agent, line.Session, b.main.File); err != nil {
+		return nil, err
+	}
+	b.answer.Removed = !b.appears
+	m, err := b.files()
+	if err == nil && len(b.line.Files) == 0 { // it had written what was there before
+		m = nil
+	}
+	if m == nil || r.Op.TranscriptBackup != "" {
+		r.Op.Fork = other // not a file that is there again, which an undo takes away
+	}
+	return m, err
+}
+
+// forked prepares to take back a fork, or to bring it back.
+func (b *moveBack) forked(before, above []manifest.Operation) (m *Move, err error) {
+	r, line := b.r, b.done
+	if b.appears {
+		err = b.toForkAgain(line, b.main.File)
+	} else if b.line.Was, err = r.left(line, b.op, above); err == nil {
+		err = b.toOrigin(b.op, before, line, b.main.File)
 	}
 	if err != nil {
 		return nil, err
 	}
-	other := r.Op.Fork
-	r.Op.Fork = main.File
+	r.Op.Fork = b.main.File
 	switch {
-	case !kept && sameSum(now, main.After):
-	case line.InPlace && !r.Force:
-		return nil, &project.RefusedError{What: "the conversation has continued since that restore", Paths: []string{main.File}, Forcible: true,
-			Next: "--code-only takes back the files alone; --force takes back the conversation, too, with all that came since"}
-	case line.InPlace:
-	case asBefore || appears && kept || now == nil: // there is nothing to do
-		return m, nil
+	case b.asWritten():
+	case b.asBefore() || b.appears && b.unchanged || b.now == nil: // there is nothing to do
+		return b.Move, nil
 	default:
-		m.stays(line, "was used since")
-		return m, nil
+		return b.stays("was used since"), nil
 	}
-	if foreign != "" && !line.InPlace && !appears {
-		m.stays(line, "belongs to the project "+foreign)
-		return m, nil
+	if b.foreign != "" && !b.appears {
+		return b.stays("belongs to the project " + b.foreign), nil
 	}
-	if main.After != nil {
-		err := m.refuseRunning(line.Session, main.File, "")
-		if errors.As(err, new(*AgentRunningError)) && !line.InPlace {
-			m.stays(line, "is open")
-			return m, nil
+	if b.main.After != nil {
+		err := b.refuseRunning(line.Session, b.main.File, "")
+		if errors.As(err, new(*AgentRunningError)) {
+			return b.stays("is open"), nil
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	m.answer.Removed = !appears
-	if appears {
-		m.answer.From = line.From
-	} else if line.InPlace {
-		m.answer.Session = line.Session
-		if err := m.sessionGone(line.Agent, line.Session, main.File); err != nil {
+	if b.appears {
+		b.answer.From = line.From
+	}
+	b.answer.Removed = !b.appears
+	return b.files()
+}
+
+// files prepares to give each file the content that it had before the operation.
+func (b *moveBack) files() (*Move, error) {
+	for _, f := range b.done.Files {
+		if err := b.prepareFile(f); err != nil {
+			b.Close()
 			return nil, err
 		}
 	}
-	for _, f := range line.Files {
-		if err := m.prepareFile(f); err != nil {
-			m.Close()
-			return nil, err
-		}
-	}
-	if line.InPlace && len(m.line.Files) == 0 { // it had written what was there before
-		r.Op.Fork = other
-		return nil, nil
-	}
-	if line.InPlace && r.Op.TranscriptBackup != "" {
-		r.Op.Fork = other // not a file that is there again, which an undo takes away
-	}
-	m.answer.Backup = StoreFile(r.Project, r.Op.TranscriptBackup)
-	return m, nil
+	b.answer.Backup = StoreFile(b.r.Project, b.r.Op.TranscriptBackup)
+	return b.Move, nil
 }
 
 // foreign is the root of the project whose operation wrote a transcript, where that is another one: this one is a copy of it, and has
@@ -160,7 +197,8 @@ func (m *Move) prepareFile(f project.MovedFile) error {
 	return nil
 }
 
-// stays says that a fork is not taken away.
-func (m *Move) stays(line *project.MovedLine, why string) {
-	m.answer.Notes = append(m.answer.Notes, "the forked session "+line.Session+" "+why+": it is kept")
+// stays notes that a fork is not taken away, and why.
+func (b *moveBack) stays(why string) *Move {
+	b.answer.Notes = append(b.answer.Notes, "the forked session "+b.done.Session+" "+why+": it is kept")
+	return b.Move
 }
