@@ -205,6 +205,9 @@ func (s *Store) obeyDropped() error {
 	return errors.Join(s.dropStale(stale), s.noteDropped(nil, false))
 }
 
+// DroppedFile is the file of the list of dropped packs. It is replaced, or written as a whole by cp.
+func (s *Store) DroppedFile() string { return filepath.Join(s.o.Dir, droppedName) }
+
 // DroppedSum tells one list of dropped packs from another.
 func (s *Store) DroppedSum() (string, error) {
 	text, err := s.droppedText(filepath.Join(s.o.Dir, droppedName))

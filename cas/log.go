@@ -276,7 +276,7 @@ func (s *Store) commitRefs(from uint64) ([]commitPlace, error) {
 				refs = append(refs, commitPlace{p, c})
 			}
 		}
-		for _, c := range p.commits() {
+		for c := range p.commits() {
 			add(c)
 		}
 		if cut {

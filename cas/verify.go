@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -198,7 +200,7 @@ func (v *verifier) skim(p *packFile) error {
 
 func (v *verifier) commits(p *packFile) error {
 	v.s.mu.RLock()
-	refs := p.commits()
+	refs := slices.Collect(p.commits())
 	v.s.mu.RUnlock()
 	f, err := p.open()
 	if err != nil {
@@ -222,9 +224,16 @@ func (v *verifier) commits(p *packFile) error {
 	return nil
 }
 
-// commits lists the sequenced commits of the pack. The caller holds mu.
-func (p *packFile) commits() []pack.CommitRef {
-	return append(p.index.Commits(), p.tail.Commits...)
+// commits yields the sequenced commits of the pack. The caller holds mu.
+func (p *packFile) commits() iter.Seq[pack.CommitRef] {
+	return func(yield func(pack.CommitRef) bool) {
+		for c := range p.index.Commits() {
+			if !yield(c) {
+				return
+			}
+		}
+		slices.Values(p.tail.Commits)(yield)
+	}
 }
 
 // readAll reads packs, one per core at a time: a pack's records are hashed as they

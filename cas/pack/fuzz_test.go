@@ -133,7 +133,8 @@ func FuzzIndex(f *testing.F) {
 			for range x.Places(PrefixOf(id)) {
 			}
 		}
-		x.Commits()
+		for range x.Commits() {
+		}
 		x.ObjectsWithin(HeaderSize, x.Covered)
 		if x.Intact() {
 			c := x.Contents()

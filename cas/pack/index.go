@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -201,18 +202,20 @@ func (x *Index) objects() int {
 	return len(x.ids) / 32
 }
 
-// Commits lists the sequenced commits of the pack, in its order.
-func (x *Index) Commits() []CommitRef {
-	if x == nil {
-		return nil
+// Commits yields the sequenced commits of the pack, in its order. There can be a hundred thousand: to list them would take
+// longer than a command that wants the last of them.
+func (x *Index) Commits() iter.Seq[CommitRef] {
+	return func(yield func(CommitRef) bool) {
+		if x == nil {
+			return
+		}
+		for b := range slices.Chunk(x.commits, indexCommit) {
+			if !yield(CommitRef{binary.LittleEndian.Uint64(b), int64(binary.LittleEndian.Uint64(b[8:]))}) {
+				break
+			}
+		}
+		runtime.KeepAlive(x)
 	}
-	all := make([]CommitRef, len(x.commits)/indexCommit)
-	for i := range all {
-		b := x.commits[i*indexCommit:]
-		all[i] = CommitRef{binary.LittleEndian.Uint64(b), int64(binary.LittleEndian.Uint64(b[8:]))}
-	}
-	runtime.KeepAlive(x)
-	return all
 }
 
 // Blocks lists the blocks of the pack, in its order.
@@ -325,7 +328,7 @@ func (x *Index) Contents() *Contents {
 	if x == nil {
 		return &Contents{}
 	}
-	c := &Contents{Covered: x.Covered, Sealed: x.Sealed, Blocks: x.Blocks(), Commits: x.Commits()}
+	c := &Contents{Covered: x.Covered, Sealed: x.Sealed, Blocks: x.Blocks(), Commits: slices.Collect(x.Commits())}
 	for i := range x.objects() {
 		c.objects = append(c.objects, x.object(i))
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -38,6 +39,7 @@ type Home struct {
 	View  string    `json:"view,omitempty"`  // the mount namespace: in one, a path leads to one home
 	Seen  time.Time `json:"seen"`            // when it was last there, to a day
 	Packs string    `json:"packs"`           // the list of dropped packs of which its mirror has none any more; "": not known
+	List  string    `json:"list,omitempty"`  // which file had that list: while it is there, it need not be read again
 	Git   string    `json:"git,omitempty"`   // the note of git's objects that it has obeyed
 	Holds bool      `json:"holds,omitempty"` // it holds objects of git
 	Since bool      `json:"since,omitempty"` // some of them may be what that note forgets: git had them, or has had them since
@@ -155,7 +157,8 @@ type Mirror struct {
 	Home       Home                   // where it is, and the note of git's objects that it has obeyed
 	Owner      func(string) error     // of files of the store
 	Mine       func(string) error     // of files of the mirror
-	Sum        func() (string, error) // of the list of dropped packs
+	List       string                 // the file with the list of dropped packs
+	Sum        func() (string, error) // of that list
 	Obeys      func() bool            // the mirror has none of them
 	Links      func() int             // of the store's packs outside of the store and the mirror
 	Forget     func() error           // takes out of the account's other files what may be of dropped packs
@@ -183,17 +186,24 @@ func (m Mirror) SignUp(use MirrorUse) error {
 		return nil
 	}
 	dir := filepath.Join(m.Store, HomesName)
-	sum, err := m.Sum()
-	if err != nil {
-		return err
-	}
 	if !known {
+		var err error
 		if name, err = m.newName(); err != nil {
 			return err
 		}
 	}
 	was := readHome(filepath.Join(dir, name))
+	list, sum := m.listed(), was.Packs
+	if list == "" || list != was.List {
+		var err error
+		if sum, err = m.Sum(); err != nil {
+			return err
+		}
+	}
 	now := was
+	if now.List = ""; now.Packs == sum {
+		now.List = list
+	}
 	now.Home, now.Host, now.Git = m.Home.Home, m.Home.Host, m.Home.Git
 	now.Since = use == MirrorHoldsForgotten || was.Since && use != MirrorObeyed
 	now.Holds = was.Holds || use.holds()
@@ -205,7 +215,7 @@ func (m Mirror) SignUp(use MirrorUse) error {
 			if err := m.Forget(); err != nil {
 				return err
 			}
-			now.Packs = sum
+			now.Packs, now.List = sum, list
 		}
 		now.Holds = use.holds() || m.holds()
 		packs := m.hasPacks()
@@ -245,6 +255,20 @@ func (m Mirror) first(dir string, was Home, packs bool) error {
 		return NoteLinks(m.Store, n, m.Owner)
 	}
 	return nil
+}
+
+// listed tells the file with the list from those that were there before or will be. "" where that cannot be told, as of a file that
+// was written a moment ago: it could be written again within the same tick of the clock.
+func (m Mirror) listed() string {
+	info, err := os.Lstat(m.List)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	changed, inode := ChangeTime(info)
+	if inode == 0 || time.Since(time.Unix(0, changed)) < time.Second {
+		return ""
+	}
+	return fmt.Sprintf("%d.%d.%d", inode, info.Size(), changed)
 }
 
 func (m Mirror) name() (string, bool) {
@@ -328,7 +352,7 @@ func restoreHomes(mirror, store string, owner func(string) error) error {
 		if !isHome(h.Name) || h.Name == own {
 			continue
 		}
-		h.File, h.Packs, h.Git = filepath.Join(store, HomesName, h.Name), "", ""
+		h.File, h.Packs, h.List, h.Git = filepath.Join(store, HomesName, h.Name), "", "", ""
 		if err := h.write(owner); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func (p *Project) SignUp(use account.MirrorUse) error {
 		Store: p.at.Store, Dir: dir,
 		Home:  account.Home{Home: strconv.Quote(p.Env.Home), Host: host, View: view, Git: string(git), Seen: p.Env.Time().UTC()},
 		Owner: p.Owner, Mine: account.OwnerOf(p.Env.Home),
-		Sum: p.Store.DroppedSum, Obeys: p.Store.Obeys, Links: func() int { return max(p.Store.Linked(), p.Store.LinkedThen()) },
+		List: p.Store.DroppedFile(), Sum: p.Store.DroppedSum, Obeys: p.Store.Obeys, Links: func() int { return max(p.Store.Linked(), p.Store.LinkedThen()) },
 		Forget: func() error { return account.ForgetHeld(context.Background(), p.Env, p.ID.String()) },
 	}.SignUp(use)
 }
