@@ -34,7 +34,8 @@ type Call struct {
 	Project *project.Project
 	Noticed int // of the project's notices, those that were printed
 
-	deep []string // the path arguments that match at any depth
+	deep    []string // the path arguments that match at any depth
+	release func()   // gives back what OpenToRead took; nil for nothing
 }
 
 // CheckArgs refuses a wrong number of arguments before anything else happens.
@@ -90,6 +91,24 @@ func (c *Call) Open(ctx context.Context) (*project.Project, error) {
 		return nil, err
 	}
 	return p, c.Opened(ctx, p)
+}
+
+// OpenToRead is Open for a command that changes nothing: its questions share one open database. The store is in use until the
+// command prints, since the person may read for as long as they like.
+func (c *Call) OpenToRead(ctx context.Context) (*project.Project, error) {
+	p, err := c.Open(ctx)
+	if err == nil {
+		c.release, err = p.Use(ctx)
+	}
+	return p, err
+}
+
+// HasRead gives back what OpenToRead took.
+func (c *Call) HasRead() {
+	if c.release != nil {
+		c.release()
+		c.release = nil
+	}
 }
 
 // Opened takes the project over, and prints what was found on opening it.
@@ -159,6 +178,7 @@ func (c *Call) waiting() func(pid int) {
 
 func (c *Call) Close() {
 	c.Out.EndProgress()
+	c.HasRead()
 	if c.Project != nil {
 		c.tellNotices()
 		c.Project.NoticesTold()
@@ -172,7 +192,16 @@ func (c *Call) Close() {
 
 // Checkpoint opens the project and resolves the i-th argument, or last.
 func (c *Call) Checkpoint(ctx context.Context, i int) (*project.Project, project.Listed, error) {
-	p, err := c.Open(ctx)
+	return c.checkpoint(ctx, i, c.Open)
+}
+
+// CheckpointToRead is Checkpoint by OpenToRead.
+func (c *Call) CheckpointToRead(ctx context.Context, i int) (*project.Project, project.Listed, error) {
+	return c.checkpoint(ctx, i, c.OpenToRead)
+}
+
+func (c *Call) checkpoint(ctx context.Context, i int, open func(context.Context) (*project.Project, error)) (*project.Project, project.Listed, error) {
+	p, err := open(ctx)
 	if err != nil {
 		return nil, project.Listed{}, err
 	}

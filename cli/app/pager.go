@@ -56,18 +56,20 @@ func (c *Call) Document(v any) error {
 	if !c.JSON {
 		return nil
 	}
+	c.HasRead()
 	return c.Out.Document(v)
 }
 
 // Page is Paged for what prints without an error.
 func (c *Call) Page(ctx context.Context, print func()) error {
+	c.HasRead()
 	return c.Out.Paged(ctx, c.Env, func() error { print(); return nil })
 }
 
 // Answer prints the document of view with --json, and else what print prints.
 func (c *Call) Answer(ctx context.Context, view func() any, print func()) error {
 	if c.JSON {
-		return c.Out.Document(view())
+		return c.Document(view())
 	}
 	return c.Page(ctx, print)
 }

@@ -79,12 +79,7 @@ func (p *Project) Query(ctx context.Context, ask func(*manifest.DB) error) error
 		return err
 	}
 	defer release()
-	db, err := p.database(ctx)
-	if err == nil {
-		defer p.open.asked()
-		err = ask(db)
-	}
-	return p.Classify(err)
+	return p.Look(ctx, ask)
 }
 
 // database is the open database of those who use the store, with what the log has by now. The caller uses the store, and
@@ -248,13 +243,16 @@ func (p *Project) NewestInLog(ctx context.Context, back uint64, match func(*mani
 	return c, nil
 }
 
-// Look asks the newest state of the log. The caller holds the users lock.
+// Look is Query for a caller that holds the users lock.
 func (p *Project) Look(ctx context.Context, ask func(*manifest.DB) error) error {
-	db, err := manifest.Open(ctx, p.DatabaseOptions(), p.Log())
-	if err != nil {
-		return p.Classify(err)
+	p.open.enter()
+	defer p.open.leave()
+	db, err := p.database(ctx)
+	if err == nil {
+		defer p.open.asked()
+		err = ask(db)
 	}
-	return p.Classify(errors.Join(ask(db), db.Close()))
+	return p.Classify(err)
 }
 
 // Current is a checkpoint as the log has it now: it was named before a lock was

@@ -41,7 +41,7 @@ func NewStatus() *app.Command {
 			f.Bool("check", false, "check settings, hooks and store")
 		},
 		Run: func(ctx context.Context, c *app.Call) error {
-			p, err := c.Open(ctx)
+			p, err := c.OpenToRead(ctx)
 			if err != nil {
 				if e := project.LastHookError(c.Env, nil); e != nil {
 					c.Out.Warn("the last hook failed: %s", report.HookErrorText(e))
@@ -64,8 +64,9 @@ func NewStatus() *app.Command {
 					space := report.ViewStats(stats)
 					v.Stats = &space
 				}
-				return c.Out.Document(v)
+				return c.Document(v)
 			}
+			c.HasRead()
 			printStatus(c.Out, st, p.Settings(), agents)
 			var hooks findings
 			hooks.ofHooks(ctx, c.Env, p.Root(), false, st.Generic != nil)

@@ -46,7 +46,7 @@ func NewCat() *app.Command {
 			if transcript && arg != "" {
 				return app.Usagef("--transcript takes no path")
 			}
-			p, l, err := c.Checkpoint(ctx, 0)
+			p, l, err := c.CheckpointToRead(ctx, 0)
 			if err != nil {
 				return err
 			}

@@ -156,7 +156,7 @@ func runDiff(ctx context.Context, c *app.Call, d *diffFlags) error {
 		for i := range files {
 			v.AddDiff(files[i], !d.namesAlone)
 		}
-		return c.Out.Document(v)
+		return c.Document(v)
 	}
 	c.Out.EndProgress()
 	var instead []problem.Problem
@@ -197,7 +197,7 @@ func runDiff(ctx context.Context, c *app.Call, d *diffFlags) error {
 // diffSides finds what is compared. b is nil for the working tree, which is also the end of an attempt that has no checkpoint;
 // where that is the first of two, reverse is true.
 func diffSides(ctx context.Context, c *app.Call) (p *project.Project, a manifest.Checkpoint, b *manifest.Checkpoint, reverse bool, err error) {
-	p, first, err := c.Checkpoint(ctx, 0)
+	p, first, err := c.CheckpointToRead(ctx, 0)
 	if len(c.Args) < 2 || err != nil && !endsNow(err) {
 		return p, first.Checkpoint, nil, false, err
 	}

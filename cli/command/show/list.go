@@ -114,7 +114,7 @@ func runList(ctx context.Context, c *app.Call, o listFlags) error {
 		}
 		pulled = of
 	}
-	p, err := c.Open(ctx)
+	p, err := c.OpenToRead(ctx)
 	if err != nil {
 		return err
 	}

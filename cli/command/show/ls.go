@@ -36,7 +36,7 @@ func NewLs() *app.Command {
 			if err != nil {
 				return err
 			}
-			p, l, err := c.Checkpoint(ctx, 0)
+			p, l, err := c.CheckpointToRead(ctx, 0)
 			if err != nil {
 				return err
 			}

@@ -42,7 +42,7 @@ func NewShow() *app.Command {
 			f.BoolVar(&coverage, "coverage", false, "list what was not captured, and why, instead of the changes")
 		},
 		Run: func(ctx context.Context, c *app.Call) error {
-			p, l, err := c.Checkpoint(ctx, 0)
+			p, l, err := c.CheckpointToRead(ctx, 0)
 			if err != nil {
 				if of, path, ok := fileOf(ctx, c, p, &err); ok {
 					return catFile(ctx, c, p, of, path)
