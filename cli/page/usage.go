@@ -20,7 +20,7 @@ type usageView struct {
 type grownView struct {
 	ID    string       `json:"id"`
 	Bytes int64        `json:"bytes"` // that no older checkpoint has
-	By    *picker.From `json:"by"`    // the row that made the largest of its files; null where none tells
+	By    *picker.From `json:"by"`    // the row that made the largest of its files, or in which it was first seen; null where that is gone
 	File  app.PathView `json:"file"`  // the largest file that came with it
 	Size  uint64       `json:"size"`  // of that file
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/search"
 	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // LineRows are the rows in which a line came and went, for the picker and the page: nil for now, where only the working tree
@@ -17,24 +18,45 @@ func LineRows(ctx context.Context, m *timeline.Makers, s search.Span) (came, wen
 	if err != nil {
 		return nil, nil, err
 	}
-	row := func(made timeline.Made, seen *project.Listed) *From {
+	row := func(made timeline.Made, seen *project.Listed) (*From, error) {
 		if made.Row != nil || seen == nil {
-			return FromRow(made.Row)
+			return FromRow(made.Row), nil
 		}
-		from := &From{ID: seen.ID.String(), Text: rows.Clipped(seen)}
-		if r, err := m.Row(ctx, seen.Seq); err == nil && r != nil {
-			from = FromRow(r)
+		from, err := seenIn(ctx, m, made, &seen.Checkpoint, s.Path)
+		if from == nil {
+			from = &From{ID: seen.ID.String(), Text: rows.Clipped(seen)}
 		}
-		if made.Owner != nil {
-			from.Why, from.Text = rows.MakerText(made.Owner, s.Path)
-		}
-		return from
+		return from, err
 	}
-	came, went = row(cameMade, s.Appeared), row(wentMade, s.Vanished)
+	if came, err = row(cameMade, s.Appeared); err != nil {
+		return nil, nil, err
+	}
+	if went, err = row(wentMade, s.Vanished); err != nil {
+		return nil, nil, err
+	}
 	if went == nil && s.Appeared != nil && !s.Now {
 		went = &From{ID: "@", N: "@", Why: "now"}
 	}
 	return came, went, nil
+}
+
+// seenIn is the row of the list in which a change that is in no row was first seen, with the author of the change; nil where that
+// checkpoint is gone.
+func seenIn(ctx context.Context, m *timeline.Makers, made timeline.Made, c *manifest.Checkpoint, path string) (*From, error) {
+	r, err := m.Shown(ctx, c.Seq)
+	if r == nil || err != nil && !project.IsDamage(err) {
+		return nil, err
+	}
+	from := FromRow(r)
+	if made.Owner == nil {
+		return from, nil
+	}
+	why, text := rows.MakerText(made.Owner, path)
+	if text == "" && r.Checkpoint.ID != c.ID {
+		why, text = why+", during", rows.Quoted(from.Text)
+	}
+	from.Why, from.Text = why, text
+	return from, nil
 }
 
 // FromRow names a row; nil for none.

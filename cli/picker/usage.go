@@ -21,7 +21,7 @@ const mostGrown = 40
 // Grown is a checkpoint that brought much into the store.
 type Grown struct {
 	maintain.CheckpointBytes
-	By   *From  // the row that made the largest of its files; nil where none tells
+	By   *From  // the row that made the largest of its files, or in which it was first seen; nil where that is gone
 	Path string // of that file; "" for none
 	Size uint64 // and its bytes
 }
@@ -52,7 +52,9 @@ func (s *Source) Usage(ctx context.Context) (st *maintain.Stats, out []Grown, er
 		if err == nil && g.Path != "" {
 			var made timeline.Made
 			made, err = makers.Maker(ctx, g.Path, g.Checkpoint.Seq)
-			g.By = FromRow(made.Row)
+			if g.By = FromRow(made.Row); g.By == nil && err == nil {
+				g.By, err = seenIn(ctx, makers, made, &g.Checkpoint.Checkpoint, g.Path)
+			}
 		}
 		if err = s.P.Classify(err); err != nil && !project.IsDamage(err) { // verify reports that
 			return nil, nil, err

@@ -72,6 +72,26 @@ func (m *Makers) Row(ctx context.Context, seq uint64) (*Row, error) {
 	return nil, nil
 }
 
+// Shown is the row of a checkpoint, or, where the list leaves that row out, the row whose turn the checkpoint is in; nil where
+// it is gone.
+func (m *Makers) Shown(ctx context.Context, seq uint64) (*Row, error) {
+	own, err := m.Row(ctx, seq)
+	if own == nil || own.Folded == "" || err != nil {
+		return own, err
+	}
+	before, err := m.checkpointBefore(ctx, seq)
+	if before == nil || err != nil {
+		return own, err
+	}
+	turn, err := m.made(ctx, before.Seq, seq, func(r *Row) bool {
+		return r.Folded == "" && r.Checkpoint != nil && r.Agent == own.Agent && r.Session == own.Session
+	}, func(_, best *Row) bool { return best != nil })
+	if turn == nil || err != nil {
+		return own, err
+	}
+	return turn, nil
+}
+
 // Maker is what made what differs at a path ("": anywhere; of a directory, in it) between a checkpoint and the one
 // before it, or, of ThenNow, between the newest and now. Nothing is known of what was there in the oldest checkpoint
 // already.
