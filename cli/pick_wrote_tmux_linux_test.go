@@ -33,6 +33,32 @@ func TestTmuxWhoWrote(t *testing.T) {
 	x.shows(`(?m)^\$ *$`)
 }
 
+// What was recorded while the picker is open counts the checkpoints anew: the list counts as what was asked since then does.
+func TestTmuxCountsOnce(t *testing.T) {
+	for _, c := range []struct{ keys, shows, leave []string }{
+		{[]string{"F", "b.txt", "Enter"}, []string{`(?m)^> 4 .*second version.* 1 second line`}, []string{"q"}},
+		{[]string{"/", "second line", "Tab"}, []string{`1 line with second line`, `came with 4 `}, []string{"q", "Escape"}},
+		{[]string{"i"}, []string{`4 prompt second version`}, []string{"q"}},
+	} {
+		x := newTmux(t, "120", "24")
+		x.write("a.txt", "zero\n")
+		x.run("init")
+		x.turn(1, "first version", "b.txt", "first line\n", "Done.")
+		x.turn(2, "second version", "b.txt", "second line\n", "Done.")
+		x.keys("rewind", "Enter")
+		x.shows(`@ .*now`, `2 .*prompt +second version`)
+		x.turn(3, "third version", "c.txt", "third line\n", "Done.")
+		for _, k := range c.keys {
+			x.keys(k)
+		}
+		x.shows(c.shows...)
+		x.keys(c.leave...)
+		x.shows(`2 .*prompt +third version`, `4 .*prompt +second version`)
+		x.keys("q")
+		x.shows(`(?m)^\$ *$`)
+	}
+}
+
 // The operations name what they were about, and a restore to before a revert names it among what it undoes.
 func TestTmuxNamesReverts(t *testing.T) {
 	x := newTmux(t, "140", "30")

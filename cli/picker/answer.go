@@ -17,11 +17,15 @@ type picking struct {
 	plans *plan.Plans
 	done  []*plan.Done         // in order
 	hunks map[string]shownHunk // by the ids that screen has
+	read  string               // where the log ended when the rows were read
 }
 
 func newPicking(c *app.Call, p *project.Project) *picking {
 	return &picking{Source: NewSource(c, p), plans: plan.New(c, p), hunks: map[string]shownHunk{}}
 }
+
+// counts are questions whose answers name checkpoints by their numbers.
+var counts = map[screen.What]bool{screen.AskPlan: true, screen.AskLog: true, screen.AskAttempts: true, screen.AskSearch: true, screen.AskBlame: true, screen.AskInfo: true}
 
 // answer is the picker's screen.Source.
 func (s *picking) answer(ctx context.Context, a screen.Ask) (out screen.Answer) {
@@ -68,6 +72,11 @@ func (s *picking) answer(ctx context.Context, a screen.Ask) (out screen.Answer) 
 		out.Hunks, err = s.hunksIn(ctx, a)
 	case screen.AskNotes:
 		out.Notes = s.notes(ctx, a.Paths)
+	}
+	if counts[a.What] {
+		if at, lerr := s.LogAt(); lerr == nil && at != s.read {
+			out.Stale = true
+		}
 	}
 	if err != nil {
 		f := app.Explain(err)

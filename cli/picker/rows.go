@@ -39,6 +39,11 @@ type LoadOptions struct {
 
 // load reads the first rows, or all with the present tree, for the screen.
 func (s *picking) load(ctx context.Context, a screen.Ask, limit int) (*screen.Rows, error) {
+	at, err := s.LogAt()
+	if err != nil {
+		return nil, err
+	}
+	s.read = at
 	out, _, err := s.Load(ctx, LoadOptions{Scope: a.Scope, ID: a.ID, Limit: limit, Look: limit == 0})
 	return out, err
 }

@@ -87,6 +87,7 @@ type Answer struct {
 	Ask     Ask
 	Err     string // what went wrong, "" for nothing
 	Summary string // what was done
+	Stale   bool   // more was recorded since the rows were read, so that checkpoints have other numbers
 	Rows    *Rows
 	Look    *Look
 	Plan    *Plan  // with an Ask of AskDo: what it would be now, since the tree moved; nothing was done

@@ -166,6 +166,10 @@ func (m *Picker) take(a Answer) {
 	if a.Err != "" && a.Ask.What != AskLook {
 		m.message = Line{{"error: ", Red}, {a.Err, Plain}}
 	}
+	if a.Stale { // one numbering on the screen
+		m.forget()
+		m.reload()
+	}
 	switch a.Ask.What {
 	case AskRows, AskAll:
 		if a.Rows != nil && a.Ask.Scope == m.scope {
