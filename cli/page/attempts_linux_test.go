@@ -31,6 +31,26 @@ func TestPageAttemptsAreOfTheirSession(t *testing.T) {
 	l.clean()
 }
 
+// Of more than two attempts, each is compared with any other one. One file is no files.
+func TestPageComparesAnyAttempts(t *testing.T) {
+	l := newTurnsLab(t)
+	l.play(pageTurn{"begin", "calc_test.go", "package calc\n", "Done."})
+	for i, body := range []string{"a - b", "b + a", "a + b + 0"} {
+		if i > 0 {
+			l.rewind("restore", "prompt~1", "--code-only", "--yes")
+		}
+		l.play(pageTurn{"make Add right", "calc.go", "package calc\n\nfunc Add(a, b int) int { return " + body + " }\n", "Done."})
+	}
+	l.serve()
+	l.look()
+	l.click("nav a", "attempts")
+	l.until(`document.querySelectorAll(".attempts section").length === 3 && document.querySelector(".attempts section").textContent.includes("1 file ~1, lines +1 −1")`)
+	l.picture("attempts-three")
+	l.ok(l.Eval(`(() => { const s = document.querySelectorAll(".attempts select")[0]; s.selectedIndex = 2; s.dispatchEvent(new Event("change", { bubbles: true })); })()`, nil))
+	l.until(`/attempt 1 .* to attempt 3 /.test(document.querySelector(".at-compare .right[aria-busy=false]")?.textContent) && document.querySelector(".at-compare .patch .in").textContent.includes("a + b + 0")`)
+	l.clean()
+}
+
 // An address can name a row that adds nothing, and a filter that leaves it out: it is what is shown all the same, also where it
 // is an end of a comparison.
 func TestPageAddressOfRowsThatAreLeftOut(t *testing.T) {

@@ -149,3 +149,19 @@ func TestUIPlanNamesGit(t *testing.T) {
 		}
 	}
 }
+
+// A binary file has no lines to be opened in a plan: the plan says that it is binary, and shows a picture before and after.
+func TestPagePlanOfBinaries(t *testing.T) {
+	const pixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\b\x06\x00\x00\x00\x1f\x15\xc4\x89\x00\x00\x00\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\x00\x05\x00\x01\xff\x89\x99=\x1d\x00\x00\x00\x00IEND\xaeB`\x82"
+	l := newTurnsLab(t)
+	l.play(pageTurn{"begin", "calc_test.go", "package calc\n", "Done."}, pageTurn{"a dot", "dot.png", pixel, "Done."}, pageTurn{"data", "some.bin", "a\x00b", "Done."})
+	l.serve()
+	l.look()
+	l.click(".row.k-prompt", "a dot")
+	l.click(".right .buttons button", "Restore…")
+	l.until(`document.querySelector("dialog .go:not([disabled])") && [...document.querySelectorAll("dialog .paths li")].map((e) => e.textContent.trim()).some((t) => /^some.bin\s+binary$/.test(t)) && document.querySelector("dialog .pictures img")?.naturalWidth === 1 && !document.querySelector("dialog").textContent.includes("Binary file")`)
+	l.picture("plan-binary")
+	l.press("Escape")
+	l.until(`!document.querySelector("dialog")`)
+	l.clean()
+}

@@ -2,17 +2,37 @@
 import { html, useState, useEffect, useRef } from "./html.js";
 import { Text } from "./text.js";
 
-// Copy is a button that puts a text, or what a function gives, on the clipboard.
+// Copy is a button that puts a text, or what a function gives, on the clipboard. Where the browser does not allow that, the text
+// is shown to be copied by hand.
 export function Copy({ text, title, children }) {
   const [done, setDone] = useState("");
+  const [shown, setShown] = useState("");
   useEffect(() => {
     if (!done) return;
     const soon = setTimeout(() => setDone(""), 2000);
     return () => clearTimeout(soon);
   }, [done]);
-  const copy = () => Promise.resolve().then(() => (typeof text === "function" ? text() : text)).then((t) => navigator.clipboard.writeText(t)).then(() => setDone("Copied"), (e) => setDone(e.told || "The browser does not allow it"));
+  const copy = async () => {
+    let t;
+    try {
+      t = await (typeof text === "function" ? text() : text);
+      await navigator.clipboard.writeText(t);
+      setDone("Copied");
+    } catch (e) {
+      t ? setShown(t) : setDone(e.told || "It cannot be read");
+    }
+  };
   // What it says for a while lies over its label: nothing beside it moves.
-  return html`<button class="quiet copy" title=${title} onClick=${copy}><span class=${done ? "covered" : undefined}>${children}</span><span class=${done ? "over" : "hidden"} role="status">${done}</span></button>`;
+  return html`<button class="quiet copy" title=${title} onClick=${copy}><span class=${done ? "covered" : undefined}>${children}</span><span class=${done ? "over" : "hidden"} role="status">${done}</span></button>
+    ${shown && html`<${ByHand} text=${shown} close=${() => setShown("")} />`}`;
+}
+
+function ByHand({ text, close }) {
+  const box = useRef();
+  useEffect(() => (box.current.showModal(), box.current.querySelector("textarea").select()), []);
+  return html`<dialog class="plan by-hand" ref=${box} aria-labelledby="by-hand" onClose=${close} onKeyDown=${(e) => e.stopPropagation()}><h2 id="by-hand">Copy it by hand</h2>
+    <p class="note">The browser does not let this page use the clipboard.</p><textarea readonly rows="3" aria-label="What is copied" value=${text} onFocus=${(e) => e.target.select()} />
+    <div class="buttons"><button class="copy" onClick=${() => box.current.close()}>Close</button></div></dialog>`;
 }
 
 // More is a menu of what is done less often. It closes with a choice, with Escape and with a click elsewhere; what says that
@@ -31,8 +51,9 @@ export function More({ children }) {
   }, []);
   const key = (e) => {
     if (!box.current.open || e.ctrlKey || e.metaKey || e.altKey) return;
-    const all = [...box.current.querySelectorAll("summary, button")], by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
-    if (by) all[Math.max(0, Math.min(all.length - 1, all.indexOf(document.activeElement) + by))].focus();
+    const all = [...box.current.querySelectorAll("summary, .menu > button")], last = all.length - 1, now = all.indexOf(document.activeElement);
+    const to = { ArrowDown: Math.min(last, now + 1), ArrowUp: Math.max(0, now - 1), Home: 1, End: last }[e.key];
+    if (to !== undefined) all[to].focus();
     else if (e.key === "Escape") close(true);
     else return;
     e.preventDefault();

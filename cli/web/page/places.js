@@ -1,10 +1,10 @@
 // The other places: a file's versions, operations, search, what is held and what is not, keys.
 import { html, useState, useEffect, useMemo, useRef } from "./html.js";
 import { bytes, keep, shared, stream } from "./api.js";
-import { Text, Path, age, size, count, plain, raw } from "./text.js";
+import { Text, Path, Changes, age, size, count, plain, raw } from "./text.js";
 import { Patch } from "./diff.js";
 import { usePaths, Paths } from "./files.js";
-import { Copy, Pictures, pictured } from "./parts.js";
+import { Copy, More, Pictures, pictured } from "./parts.js";
 import { Written } from "./written.js";
 import { useAnswer, Wait } from "./answer.js";
 
@@ -54,10 +54,11 @@ export function FilePage({ project, path, at: place, news, goTo, restore, set })
         ${(w.added > 0 || w.deleted > 0) && html`<span class="changes"><span class="plus">+${w.added}</span> <span class="minus">−${w.deleted}</span></span>`} <span class="age" title=${new Date(w.time).toLocaleString()}>${w.id === "@" ? "" : age(w.time)}</span></span>
         <span class="by"><${Text} of=${(v === bare && !shared ? "…" : w.made) ?? (w.by ? (w.by.why + " " + w.by.text).trim() : "you")} most=${120} />${w.whose && html`<br />by <${Text} of=${w.whose} most=${120} />`}</span></button></li>`)}
     </ol>
-    <div class="version">${one && id && id !== "@" && found < 0 && html`<p class="warn" role="alert">no checkpoint "<${Text} of=${id} />" has this file: this is the newest version.</p>`}${one && html`<div class="buttons">${!shared && one.kind !== "deleted" && html`<span class="pair" role="group" aria-label="What is shown">${[[false, "Changes"], [true, "All lines, by whom"]].map(([lines, label]) => html`<button aria-pressed=${all === lines} onClick=${() => choose(one.id, 0, lines)}>${label}</button>`)}</span>`}${one.id !== "@" && html`<button onClick=${() => goTo(one.by ? one.by.id : one.id)}>Show in the timeline</button>`}
+    <div class="version">${one && id && id !== "@" && found < 0 && html`<p class="warn" role="alert">no checkpoint "<${Text} of=${id} />" has this file: this is the newest version.</p>`}${one && html`<div class="buttons">${!shared && one.kind !== "deleted" && html`<span class="pair" role="group" aria-label="What is shown">${[[false, "Changes"], [true, "All lines, by whom"]].map(([lines, label]) => html`<button aria-pressed=${all === lines} onClick=${() => choose(one.id, 0, lines)}>${label}</button>`)}</span>`}${one.id !== "@" && html`<button onClick=${() => goTo(one.by ? one.by.id : one.id)}>Show<span class="wide"> in the timeline</span></button>`}
         ${restore && one.id !== "@" && one.kind !== "deleted" && html`<button class="go" onClick=${() => restore(one.id)}>Restore this version…</button>`}
-        ${!shared && one.id !== "@" && one.kind !== "deleted" && html`<button onClick=${copy}>Download</button>`}
-        ${!shared && html`<${Copy} text=${() => location.href} title="The address of this version, and of the line whose number was clicked, as long as rewind ui runs">Copy link<//>${!path.startsWith("//") && /^[\w./-]+$/.test(named) && html`<${Copy} text=${"rewind history -p " + named} title=${"rewind history -p " + named}>Copy command <code>rewind history</code><//>`}`}</div>
+        ${!shared && html`<${More} key=${one.id}>${one.id !== "@" && one.kind !== "deleted" && html`<button onClick=${copy}>Download</button>`}
+          <${Copy} text=${() => location.href} title="The address of this version, and of the line whose number was clicked, as long as rewind ui runs">Copy link<//>
+          ${!path.startsWith("//") && /^[\w./-]+$/.test(named) && html`<${Copy} text=${"rewind history -p " + named} title=${"rewind history -p " + named}>Copy command <code>rewind history</code><//>`}<//>`}</div>
       ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
       ${all && !shared && one.kind !== "deleted" ? html`<${Written} key=${one.id} project=${project} path=${pathOf(one)} id=${one.id} news=${one.id === "@" && news} at=${line} goTo=${goTo} onLine=${(n) => choose(one.id, n)} />`
       : one && one.binary && !shared && pictured(one.path) ? html`<${Pictures} key=${one.id} path=${one.path} status=${one.kind === "deleted" ? "D" : before ? "M" : "A"} of=${(side) => picture(side === "new" ? one : before)} />`
@@ -84,7 +85,7 @@ export function Operations({ project, rows, news, goTo }) {
     <p class="note">Each can be undone: Undo above, or rewind undo.</p>
     ${v.answer.operations.length > 0 && html`<table class="list ops"><thead><tr><th>#</th><th>Age</th><th>Operation</th><th>Changes</th><th>To</th><th>Note</th></tr></thead><tbody>
     ${v.answer.operations.map((o) => html`<tr><td>${o.n}</td><td class="short">${age(o.time)}</td><td>${known.has("#" + o.seq) ? html`<button class="link" onClick=${() => goTo("#" + o.seq)}>${o.verb || o.kind}</button>` : o.verb || o.kind} ${turn(o.args || "")}</td>
-      <td class="short">+${o.added} ~${o.modified} −${o.deleted}</td><td class="to">${o.checkpoint && known.has(o.checkpoint) ? html`<button class="link" onClick=${() => goTo(o.checkpoint)}>${o.checkpoint_n || html`<${Text} of=${before(o.checkpoint)} most=${80} />`}</button>` : o.checkpoint && html`<${Text} of=${(known.get("#" + o.seq)?.text || "").replace(/^to /, "") || before(o.checkpoint)} most=${80} />`} <${Text} of=${o.prompt || ""} most=${80} /></td>
+      <td class="short"><${Changes} of=${o} /></td><td class="to">${o.checkpoint && known.has(o.checkpoint) ? html`<button class="link" onClick=${() => goTo(o.checkpoint)}>${o.checkpoint_n || html`<${Text} of=${before(o.checkpoint)} most=${80} />`}</button>` : o.checkpoint && html`<${Text} of=${(known.get("#" + o.seq)?.text || "").replace(/^to /, "") || before(o.checkpoint)} most=${80} />`} <${Text} of=${o.prompt || ""} most=${80} /></td>
       <td class="short">${o.taken_back_by ? "undone" : ""}</td></tr>`)}
     </tbody></table>`}${!v.answer.operations.length && html`<p class="note">None yet.</p>`}`;
 }
@@ -181,7 +182,7 @@ export function Search({ project, rows, query, goTo, onFile }) {
   };
   const hitOf = (m) => ({ path: raw(m), line: m.line, text: m.text ?? "" });
   return html`<h2>Search: <${Text} of=${query} /></h2>
-    ${prompts.length > 0 && html`<h3>Prompts</h3><ul>${prompts.map((r) => html`<li>${row(r.id)}</li>`)}</ul>`}
+    ${prompts.length > 0 && html`<h3>Prompts</h3><ul class="path-list">${prompts.map((r) => html`<li>${row(r.id)}</li>`)}</ul>`}
     ${named.answer && named.query === query && named.answer.total > 0 && html`<h3>Files</h3><${Paths} of=${named.answer} onFile=${(path) => onFile(path, {})} />`}
     <h3>What was said</h3>
     <p role="status" class="note said">${talk === "searching" ? "searching…" : talk === "done" ? count(spoken.length, "message", "messages") : html`<${Text} of=${talk} />`}</p>

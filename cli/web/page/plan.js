@@ -1,7 +1,8 @@
 // A plan: what would happen, before it does; then whether it did.
 import { html, useState, useEffect, useRef } from "./html.js";
-import { SILENT, get, post } from "./api.js";
+import { SILENT, bytes, get, post } from "./api.js";
 import { Patch } from "./diff.js";
+import { Pictures, pictured } from "./parts.js";
 import { Hue } from "./timeline.js";
 import { Text, Path, count, number, plain, raw } from "./text.js";
 import { turned, joined, sent } from "./picks.js";
@@ -152,6 +153,7 @@ function Lines({ project, f, target, plan, begin }) {
     return () => stop.abort();
   }, [project, open, plan, target, raw(f)]); // a new plan is about other lines
   const file = f.lines ? { ...f.lines, left: false, cut: f.lines.left } : got;
+  if (file && file.binary) return pictured(f.path) && target ? html`<${Pictures} key=${plan} path=${f.path} status=${{ create: "A", delete: "D" }[f.action] || "M"} of=${(side) => bytes(`p/${project}/raw`, { id: target, other: "@", path: raw(f), side: side === "old" ? "new" : "old" })} />` : html` <span class="note">binary</span>`;
   return html`<details class="lines" open=${begin} onToggle=${(e) => setOpen(e.target.open)}><summary>lines</summary>
     ${open && (!file ? html`<p class="wait">…</p>` : file.failed ? html`<p class="note"><${Text} of=${file.failed} />.</p>` : html`<${Patch} file=${file} narrow=${true} />`)}</details>`;
 }
