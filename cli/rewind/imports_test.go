@@ -99,7 +99,7 @@ var inEngine = map[string][]string{
 	"engine/search": {"cas", "engine/checkpoint", "engine/pathspec", "engine/project", "manifest"},
 	"engine/oplog":  {"engine/project", "engine/session", "engine/treeio", "manifest"},
 	"engine/reach":  {"cas", "engine/conversation", "engine/project", "engine/transcript", "manifest"},
-	"engine/maintain": {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/gitprogram", "engine/gitrepo", "engine/gitstate", "engine/notice", "engine/pathspec", "engine/problem", "engine/project", "engine/reach", "engine/remote", "engine/rootfs", "engine/rules", "engine/treeio",
+	"engine/maintain": {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/gitprogram", "engine/gitrepo", "engine/gitstate", "engine/ignore", "engine/notice", "engine/pathspec", "engine/problem", "engine/project", "engine/reach", "engine/remote", "engine/rootfs", "engine/rules", "engine/treeio",
 		"engine/scan", "engine/settings", "engine/stores", "engine/transcript", "engine/window", "manifest"},
 	"engine/remote":      {"cas", "engine/account", "engine/gitrepo", "engine/problem", "engine/project", "engine/reach", "engine/remote/bucket", "engine/stores", "manifest"},
 	"engine/attribution": {"cas", "engine/project", "engine/rootfs", "engine/transcript", "engine/window", "manifest"},

@@ -8,6 +8,9 @@ import (
 	"github.com/rewind-cli/rewind/engine/ignore"
 )
 
+// InfoExclude is the name of the source that is in the git directory.
+const InfoExclude = ".git/info/exclude"
+
 // Excludes reads the ignore rules that lie outside the directory given to
 // Find, weakest first: core.excludesFile (system, global, local configuration, with the default
 // $XDG_CONFIG_HOME/git/ignore), info/exclude, and, where that directory is
@@ -30,7 +33,7 @@ func (r Repo) Excludes(home string) (sources []ignore.Source, foldCase bool, fir
 	if name, file := r.excludesFile(settings, home); file != "" {
 		add(name, file, r.Prefix, 0)
 	}
-	add(".git/info/exclude", filepath.Join(r.CommonDir, "info", "exclude"), r.Prefix, 0)
+	add(InfoExclude, filepath.Join(r.CommonDir, "info", "exclude"), r.Prefix, 0)
 	// git does not follow a .gitignore that is a symbolic link.
 	dir, below, up := r.WorkTree, r.Prefix, strings.Repeat("../", strings.Count(r.Prefix, "/"))
 	for below != "" {

@@ -75,7 +75,7 @@ func (f *conversations) inGitFile(e manifest.Entry) (bool, error) {
 type GitHas struct {
 	Repo    string   // its path below the root, "" for that around the project
 	Objects []string // ids of those with the content of a path, which are held with it
-	Files   []string // of its git directory: relative to the root, or absolute
+	Files   []string // of its git directory, relative to the root or absolute; of exclude files elsewhere, what git calls them
 	Commits []string // ids of those whose message or author has it
 	Tags    []string // likewise
 	Notes   []string // ids of notes with it
@@ -139,11 +139,16 @@ func (r *repository) isThere(p *project.Project) bool {
 
 // inGit looks for the text in the repositories that are still there.
 func (f *textForgetter) inGit(ctx context.Context, result *Forgotten) error {
+	around, _ := gitrepo.Find(f.p.Root())
+	around.Getenv = f.p.Env.Variable
 	for _, r := range f.repos {
 		if !r.isThere(f.p) {
 			continue
 		}
 		has := GitHas{Repo: r.name, Files: f.inGitDir(r.common)}
+		if r.common == around.CommonDir {
+			has.Files = append(has.Files, f.inExcludes(around)...)
+		}
 		f.inObjects(ctx, r.common, &has)
 		if len(has.Files)+len(has.Commits)+len(has.Tags)+len(has.Notes)+len(has.Trees) > 0 || has.Partly {
 			result.Git = append(result.Git, has)
@@ -177,6 +182,17 @@ func (f *textForgetter) inGitDir(common string) (files []string) {
 		}
 		return nil
 	})
+	return files
+}
+
+// inExcludes are the files outside of the git directory with the text whose rules git applies to the project.
+func (f *textForgetter) inExcludes(r gitrepo.Repo) (files []string) {
+	sources, _, _ := r.Excludes(f.p.Env.Home) // what cannot be read is in no rules
+	for _, s := range sources {
+		if s.Name != gitrepo.InfoExclude && (f.has(s.Name) || f.mark.text(bytes.Clone(s.Text), 0) > 0) {
+			files = append(files, s.Name)
+		}
+	}
 	return files
 }
 

@@ -174,11 +174,13 @@ func inTree(content []byte, idSize int) (entries []treeEntry) {
 	}
 }
 
-// inState reports whether a record of another store has the text in git's state, or has one that cannot be read.
+// inState reports whether a record of another store has the text in git's state or in the rules of git's exclude files, or has one that cannot be read.
 func (f *textForgetter) inState(s *cas.Store, r manifest.Record) bool {
 	var states []oid.ID
 	if r.Checkpoint != nil {
-		states = append(states, r.Checkpoint.Git)
+		if states = append(states, r.Checkpoint.Git); f.rulesSay(s, r.Checkpoint.Rules) {
+			return true
+		}
 	}
 	if r.Operation != nil {
 		states = append(states, r.Operation.GitBefore, r.Operation.GitAfter)

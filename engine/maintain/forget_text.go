@@ -21,7 +21,7 @@ const MinForgetText = 4
 
 // ForgetText marks texts out of all that the store holds of conversations: transcripts and the
 // files beside them, prompts, descriptions, and plain copies of transcripts. The name of a checkpoint, or of a
-// branch, that has one is taken away; what had a name is pinned instead. The patterns are
+// branch, that has one is taken away; what had a name is pinned instead. Ignore rules lose it, too. The patterns are
 // literal texts, or regular expressions (RE2). A mark has the length of what it replaces,
 // so that forks still load. The agents' own files stay; those that hold one are in
 // Still. Errors: *RefusedError for a text that is too short, and those of Forget.
@@ -44,7 +44,7 @@ func ForgetText(ctx context.Context, p *project.Project, patterns []string, isRe
 		mark = append(mark, re)
 	}
 	return forget(ctx, p, dryRun, func(tx *commit.Tx, log *LogState) (amender, error) {
-		return &textForgetter{conversations: newConversations(ctx, p, tx, log, mark, dryRun), mark: mark}, nil
+		return &textForgetter{conversations: newConversations(ctx, p, tx, log, mark, dryRun), mark: mark, rules: map[oid.ID]oid.ID{}}, nil
 	})
 }
 
@@ -53,7 +53,8 @@ type textForgetter struct {
 	mark    textMark
 	unnamed []manifest.Checkpoint // whose name had it
 	beside  map[string]bool       // ids of the stores of other work trees
-	looked  map[oid.ID]bool       // states of git, and files in them, that another store has without it
+	looked  map[oid.ID]bool       // states of git, files in them, and ignore rules, that another store has without it
+	rules   map[oid.ID]oid.ID     // ignore rules that were searched, and those without it
 	clean   bool                  // no repository has it
 }
 
@@ -71,12 +72,16 @@ func (f *textForgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) 
 	if windows := rewriteWindows(c.Windows, f.window); windows != c.Windows {
 		c.Windows, changed = windows, true
 	}
+	rules, err := f.ignoring(c)
+	if err != nil {
+		return false, err
+	}
 	git := c.Git
 	talk, err := f.conversations.checkpoint(ctx, c)
 	if git != c.Git {
 		f.places++
 	}
-	return changed || talk, err
+	return changed || rules || talk, err
 }
 
 // marks takes the names away that had the text. Retention kept what had a name: a pin does so now.
@@ -110,7 +115,7 @@ func (f *textForgetter) wanted(ctx context.Context) (ids []oid.ID, says func(*ca
 		switch {
 		case r.Checkpoint != nil:
 			c := r.Checkpoint
-			return talks(s, r) || slices.ContainsFunc([]string{c.Prompt, c.Description, c.ToolSummary, c.Name, c.GitBranch}, f.has) || f.windowsSay(c.Windows)
+			return talks(s, r) || slices.ContainsFunc([]string{c.Prompt, c.Description, c.ToolSummary, c.Name, c.GitBranch}, f.has) || f.windowsSay(c.Windows) || f.rulesSay(s, c.Rules)
 		case r.Operation != nil:
 			return f.has(r.Operation.Args)
 		case r.Mark != nil && r.Mark.Name != nil:
