@@ -41,7 +41,9 @@ type Forgotten struct {
 	// GitStates is how many checkpoints lost git's own state, and Git which repositories have a text themselves.
 	GitStates int
 	Git       []GitHas
-	DryRun    bool // nothing was changed
+	Named     []string // paths of checkpoints with a text in the name
+	Settings  []string // files of settings with a text
+	DryRun    bool     // nothing was changed
 	// Unread are checkpoints that may still name it: the store has lost something of them, which nothing can be taken out of.
 	Unread []manifest.Checkpoint
 	// Checkpoint is the one that was forgotten, zero for none, and Shared the number of its files that others have, too.

@@ -21,7 +21,8 @@ const MinForgetText = 4
 
 // ForgetText marks texts out of all that the store holds of conversations: transcripts and the
 // files beside them, prompts, descriptions, and plain copies of transcripts. The name of a checkpoint, or of a
-// branch, that has one is taken away; what had a name is pinned instead. Ignore rules lose it, too. The patterns are
+// branch, that has one is taken away; what had a name is pinned instead. What checkpoints
+// say of ignore rules, tools and paths that they do not have loses it, too. Ids of sessions, prompts and calls stay: clients make them. The patterns are
 // literal texts, or regular expressions (RE2). A mark has the length of what it replaces,
 // so that forks still load. The agents' own files stay; those that hold one are in
 // Still. Errors: *RefusedError for a text that is too short, and those of Forget.
@@ -44,7 +45,7 @@ func ForgetText(ctx context.Context, p *project.Project, patterns []string, isRe
 		mark = append(mark, re)
 	}
 	return forget(ctx, p, dryRun, func(tx *commit.Tx, log *LogState) (amender, error) {
-		return &textForgetter{conversations: newConversations(ctx, p, tx, log, mark, dryRun), mark: mark, rules: map[oid.ID]oid.ID{}}, nil
+		return &textForgetter{conversations: newConversations(ctx, p, tx, log, mark, dryRun), mark: mark, rules: map[oid.ID]oid.ID{}, sights: map[[2]oid.ID]oid.ID{}}, nil
 	})
 }
 
@@ -55,11 +56,13 @@ type textForgetter struct {
 	beside  map[string]bool       // ids of the stores of other work trees
 	looked  map[oid.ID]bool       // states of git, files in them, and ignore rules, that another store has without it
 	rules   map[oid.ID]oid.ID     // ignore rules that were searched, and those without it
+	sights  map[[2]oid.ID]oid.ID  // coverages of trees that were searched, and those without it
 	clean   bool                  // no repository has it
 }
 
 func (f *textForgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) (bool, error) {
 	changed := f.redactText(&c.ToolSummary)
+	changed = f.redactText(&c.Tool) || changed
 	if f.has(c.GitBranch) {
 		c.GitBranch, changed = "", true
 		f.places++
@@ -72,7 +75,14 @@ func (f *textForgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) 
 	if windows := rewriteWindows(c.Windows, f.window); windows != c.Windows {
 		c.Windows, changed = windows, true
 	}
+	if left := f.written(c.Changed); left != c.Changed {
+		c.Changed, changed = left, true
+	}
 	rules, err := f.ignoring(c)
+	if err != nil {
+		return false, err
+	}
+	left, err := f.leftOut(c)
 	if err != nil {
 		return false, err
 	}
@@ -81,7 +91,7 @@ func (f *textForgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) 
 	if git != c.Git {
 		f.places++
 	}
-	return changed || rules || talk, err
+	return changed || rules || left || talk, err
 }
 
 // marks takes the names away that had the text. Retention kept what had a name: a pin does so now.
@@ -102,8 +112,8 @@ func (f *textForgetter) operation(_ context.Context, o *manifest.Operation) (boo
 	return changed || typed, err
 }
 
-// touch: it says nothing but paths.
-func (f *textForgetter) touch(*manifest.Touch) bool { return false }
+// touch: that its path has the text, names says.
+func (f *textForgetter) touch(t *manifest.Touch) bool { return f.has(t.Tool) }
 
 // wanted is the conversations as they were, and the text itself in what checkpoints say.
 func (f *textForgetter) wanted(ctx context.Context) (ids []oid.ID, says func(*cas.Store, manifest.Record) bool) {
@@ -115,7 +125,7 @@ func (f *textForgetter) wanted(ctx context.Context) (ids []oid.ID, says func(*ca
 		switch {
 		case r.Checkpoint != nil:
 			c := r.Checkpoint
-			return talks(s, r) || slices.ContainsFunc([]string{c.Prompt, c.Description, c.ToolSummary, c.Name, c.GitBranch}, f.has) || f.windowsSay(c.Windows) || f.rulesSay(s, c.Rules)
+			return talks(s, r) || slices.ContainsFunc([]string{c.Prompt, c.Description, c.Tool, c.ToolSummary, c.Name, c.GitBranch}, f.has) || f.windowsSay(c.Windows) || f.rulesSay(s, c.Rules)
 		case r.Operation != nil:
 			return f.has(r.Operation.Args)
 		case r.Mark != nil && r.Mark.Name != nil:
@@ -134,10 +144,14 @@ func (f *textForgetter) finish(ctx context.Context, log *LogState, result *Forgo
 	f.beside = gitstate.StoresOf(f.p, commonsOf(f.repos))
 	err = f.inGit(ctx, result)
 	f.clean = err == nil && len(result.Git) == 0
+	result.Settings = f.inSettings()
+	if err == nil {
+		result.Named, err = f.names(ctx, log)
+	}
 	return errors.Join(f.conversations.finish(result), err)
 }
 
 // leftovers marks what hooks left.
 func (f *textForgetter) leftovers(ctx context.Context, _ *Forgotten) error {
-	return errors.Join(gitstate.LetGoAll(f.p, commonsOf(f.repos)), gitstate.NoteAll(f.p, fmt.Sprint(f.mark), f.clean), rewritePending(ctx, f.p, f.window), notice.Forget(ctx, f.p, 0, func(uint64, string) bool { return false }), f.conversations.leftovers(ctx))
+	return errors.Join(gitstate.LetGoAll(f.p, commonsOf(f.repos)), gitstate.NoteAll(f.p, fmt.Sprint(f.mark), f.clean), rewritePending(ctx, f.p, f.window), notice.Forget(ctx, f.p, 0, func(_ uint64, path string) bool { return f.has(path) }), f.conversations.leftovers(ctx))
 }

@@ -131,6 +131,11 @@ func (f *textForgetter) window(w *manifest.Window) bool {
 	if n > 0 {
 		w.Summary = string(b)
 	}
+	if f.has(w.Tool) {
+		w.Tool = ""
+		n++
+		f.places++
+	}
 	left := slices.DeleteFunc(slices.Clone(w.Files), func(file string) bool { return f.mark.text([]byte(file), 0) > 0 })
 	if n += len(w.Files) - len(left); n > 0 {
 		w.Files = left

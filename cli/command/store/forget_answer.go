@@ -39,6 +39,7 @@ func (f forgetFlags) print(ctx context.Context, c *app.Call, p *project.Project,
 			c.Out.Summary("%s git's own state from %s: --git cannot restore %s.", app.Did(f.dryRun, "Removed", "Would remove"), app.Plural(n, "checkpoint", "checkpoints"), app.ItOrThem(n))
 		}
 		printStill(c, done)
+		printNamed(c, done)
 		warnGit(c, done)
 	}
 	if err != nil {
@@ -64,6 +65,26 @@ func printStill(c *app.Call, done *maintain.Forgotten) {
 	}
 }
 
+// printNamed names the paths and the settings that have a text themselves.
+func printNamed(c *app.Call, done *maintain.Forgotten) {
+	if n := len(done.Named); n > 0 {
+		c.Out.Warn("%s in checkpoints with it in the name: %s", app.ByCount(n, "there is a path", "there are paths"), strings.Join(app.Map(app.FirstN(done.Named, maxNamed), app.Escape), ", ")+more(n))
+		c.Out.Hint("rewind forget -- path… removes a path, with its name")
+	}
+	app.WarnEach(c.Out, done.Settings, app.InJSON, func(file string) string { return "the settings still contain it: " + app.Escape(file) })
+	if len(done.Settings) > 0 {
+		c.Out.Hint("remove it there, or it is in the rules of the next checkpoint again")
+	}
+}
+
+// more says how many of n are not named.
+func more(n int) string {
+	if n <= maxNamed {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n-maxNamed)
+}
+
 // maxNamed is how many files of git, and commits, are named.
 const maxNamed = 3
 
@@ -71,11 +92,7 @@ const maxNamed = 3
 func warnGit(c *app.Call, done *maintain.Forgotten) {
 	app.WarnEach(c.Out, done.Git, app.InJSON, func(g maintain.GitHas) string {
 		named := func(all []string) string {
-			text := strings.Join(app.FirstN(all, maxNamed), ", ")
-			if n := len(all) - maxNamed; n > 0 {
-				text += fmt.Sprintf(" and %d more", n)
-			}
-			return text
+			return strings.Join(app.FirstN(all, maxNamed), ", ") + more(len(all))
 		}
 		var places []string
 		count := func(ids []string, one, many string) {
@@ -341,6 +358,8 @@ type forgotView struct {
 	Unsearched  bool             `json:"commits_not_searched"` // commits that are held of git may have it all the same
 	GitStates   int              `json:"git_states"`           // checkpoints that lost git's own state, which had it
 	Git         []gitHasView     `json:"git"`                  // repositories that still have it themselves
+	Named       []app.PathView   `json:"named"`                // paths in checkpoints with a text in the name
+	Settings    []app.PathView   `json:"settings"`             // files of settings that still contain a text
 	DryRun      bool             `json:"dry_run"`
 }
 
@@ -410,6 +429,7 @@ func viewForgotten(done *maintain.Forgotten) forgotView {
 		Pulled: notNil(done.Pulled), Mentions: done.Mentions, Missed: done.Missed, Checkpoint: rows.ViewID(done.Checkpoint),
 		HeldObjects: done.HeldObjects, HeldPacks: done.HeldPacks, HeldAll: done.HeldAll, Unsearched: done.Unsearched != "",
 		Shared: done.Shared, GitStates: done.GitStates, DryRun: done.DryRun,
+		Named: app.ViewPaths(done.Named), Settings: app.ViewPaths(done.Settings),
 		Git: app.Map(done.Git, func(g maintain.GitHas) gitHasView {
 			return gitHasView{app.ViewPath(g.Repo).Path, notNil(g.Objects), app.ViewPaths(g.Files), notNil(g.Commits), notNil(g.Tags), notNil(g.Notes), notNil(g.Trees), g.Partly}
 		}),
