@@ -104,6 +104,25 @@ func StoresOf(p *project.Project, commons []string) map[string]bool {
 	return stores
 }
 
+// StoresAround are the ids of the stores of the account whose projects this one lies in: they hold objects of its git directory from
+// the time before it had a store of its own, under the path that it had then.
+func StoresAround(p *project.Project) map[string]bool {
+	var dirs []string
+	for dir := filepath.Dir(p.Root()); ; dir = filepath.Dir(dir) {
+		if dirs = append(dirs, dir); dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	stores := map[string]bool{}
+	known, _ := account.KnownStores(p.Env) // what cannot be read says nothing
+	for _, k := range known {
+		if k.ID != p.ID && rootAmong(p.Env, k, dirs) != "" {
+			stores[k.ID.String()] = true
+		}
+	}
+	return stores
+}
+
 // rootAmong is which of some work trees a store of the account is of, "" for none.
 func rootAmong(env account.Env, k account.KnownStore, trees []string) string {
 	i := slices.IndexFunc(trees, func(root string) bool {

@@ -291,9 +291,11 @@ func othersWith(ctx context.Context, p *project.Project, a amender, result *Forg
 		return nil, err
 	}
 	ids, says := a.wanted(ctx)
-	converses, holds := a.converses(ctx), gitstate.StoresWith(p, result.gitIDs)
+	converses, holds, around := a.converses(ctx), gitstate.StoresWith(p, result.gitIDs), gitstate.StoresAround(p)
 	for _, r := range relatives {
 		switch {
+		case holds[r.ID] && around[r.ID]:
+			r.Suspect, r.Holds = true, true
 		case !r.SameOrigin:
 			r.Suspect = converses != nil && r.MayHold(nil, converses)
 		case result.Found():
@@ -301,9 +303,9 @@ func othersWith(ctx context.Context, p *project.Project, a amender, result *Forg
 		default:
 			r.Suspect = holds[r.ID] || r.Forgetting() || r.MayHold(ids, says)
 		}
-		if f, byText := a.(*textForgetter); byText && !r.Suspect && f.beside[r.ID] {
-			r.SameGit = r.MayHold(nil, f.inState)
-			r.Suspect = r.SameGit
+		if f, byText := a.(*textForgetter); byText && !r.Suspect && (f.beside[r.ID] || f.around[r.ID]) {
+			r.Suspect = r.MayHold(nil, f.inState)
+			r.SameGit, r.Holds = r.Suspect && f.beside[r.ID], r.Suspect && !f.beside[r.ID]
 		}
 		if r.Suspect || r.SameOrigin && !result.Found() {
 			out = append(out, r)

@@ -54,6 +54,7 @@ type textForgetter struct {
 	mark    textMark
 	unnamed []manifest.Checkpoint // whose name had it
 	beside  map[string]bool       // ids of the stores of other work trees
+	around  map[string]bool       // ids of the stores of projects that this one lies in
 	looked  map[oid.ID]bool       // states of git, files in them, and ignore rules, that another store has without it
 	rules   map[oid.ID]oid.ID     // ignore rules that were searched, and those without it
 	sights  map[[2]oid.ID]oid.ID  // coverages of trees that were searched, and those without it
@@ -141,7 +142,7 @@ func (f *textForgetter) finish(ctx context.Context, log *LogState, result *Forgo
 		return err
 	}
 	f.looked = map[oid.ID]bool{}
-	f.beside = gitstate.StoresOf(f.p, commonsOf(f.repos))
+	f.beside, f.around = gitstate.StoresOf(f.p, commonsOf(f.repos)), gitstate.StoresAround(f.p)
 	err = f.inGit(ctx, result)
 	f.clean = err == nil && len(result.Git) == 0
 	result.Settings = f.inSettings()

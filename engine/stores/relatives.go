@@ -19,6 +19,7 @@ type Relative struct {
 	// Suspect: it was looked into, and may hold what is forgotten here. forget says so of those that it lists.
 	Suspect bool
 	SameGit bool // it is suspect since it has state of the same git repository, with what is forgotten
+	Holds   bool // it is suspect since it holds objects of git with it, and its project has this one in it
 	origin  account.StoreID
 	dirs    []string // where its packs are
 }

@@ -307,6 +307,8 @@ func otherStore(s stores.Relative) string {
 	}
 	name += " (" + StateText(s.State) + ")"
 	switch {
+	case s.Holds:
+		return name + " holds objects or state of git that contain it"
 	case s.SameGit:
 		return name + " has state of the same git repository that contains it"
 	case !s.SameOrigin:
