@@ -142,39 +142,66 @@ type Beside struct {
 	Asked bool // it lets go with its next command there: this account uses that store, too
 }
 
-// NoteBeside tells the other accounts of the stores of other work trees what to let go of, and gives those that have not done so. To a
-// store that this account does not use nothing is written.
-func NoteBeside(p *project.Project, commons, ids []string) (behind []Beside, err error) {
+// besideStore is the store of another work tree of a repository, with the other accounts that may hold objects of git for it.
+type besideStore struct {
+	root, dir string
+	asked     bool // this account uses it, too
+	homes     []account.Home
+	note      forgottenNote
+}
+
+func storesBeside(p *project.Project, commons []string) (list []besideStore, err error) {
 	known, _ := account.KnownStores(p.Env) // what cannot be read says nothing
 	for _, root := range workTreesOf(commons) {
-		store, asked := filepath.Join(root, account.StoreName), false
+		s := besideStore{root: root, dir: filepath.Join(root, account.StoreName)}
 		for _, k := range known {
 			if rootAmong(p.Env, k, []string{root}) != "" && k.ID != p.ID {
-				store, asked = k.PlaceIn(p.Env), true
+				s.dir, s.asked = k.PlaceIn(p.Env), true
 			}
 		}
-		format, ferr := account.ReadFormat(store)
+		format, ferr := account.ReadFormat(s.dir)
 		id, perr := account.ParseStoreID(format.ID)
 		if ferr != nil || perr != nil || id == p.ID {
 			continue
 		}
-		homes, herr := othersHolding(store, account.OwnHome(account.MirrorDir(p.Env, id)))
-		n := readForgottenIn(store)
-		before := len(n.IDs)
+		var herr error
+		s.homes, herr = othersHolding(s.dir, account.OwnHome(account.MirrorDir(p.Env, id)))
+		err = errors.Join(err, herr)
+		s.note = readForgottenIn(s.dir)
+		list = append(list, s)
+	}
+	return list, err
+}
+
+// NoteBeside tells the other accounts of the stores of other work trees what to let go of, and gives those that have not done so. To a
+// store that this account does not use nothing is written.
+func NoteBeside(p *project.Project, commons, ids []string) (behind []Beside, err error) {
+	list, err := storesBeside(p, commons)
+	for _, s := range list {
+		n, before := s.note, len(s.note.IDs)
 		n.IDs = union(n.IDs, ids)
 		more := len(n.IDs) > before
-		if asked && len(homes) > 0 && (more || slices.ContainsFunc(homes, func(h account.Home) bool { return h.Since })) {
+		if s.asked && len(s.homes) > 0 && (more || slices.ContainsFunc(s.homes, func(h account.Home) bool { return h.Since })) {
 			n.Time = p.Env.Time().UTC()
-			herr = errors.Join(herr, n.saveIn(store, account.OwnerOf(store)))
+			err = errors.Join(err, n.saveIn(s.dir, account.OwnerOf(s.dir)))
 		}
-		err = errors.Join(err, herr)
-		for _, h := range homes {
+		for _, h := range s.homes {
 			if more || h.Git != n.name() {
-				behind = append(behind, Beside{h, root, asked})
+				behind = append(behind, Beside{h, s.root, s.asked})
 			}
 		}
 	}
 	return behind, err
+}
+
+// IsBehindBeside reports whether an account of a store of another work tree has not let go of what was noted before.
+func IsBehindBeside(p *project.Project, commons []string) (bool, error) {
+	list, err := storesBeside(p, commons)
+	ids := Forgotten(p)
+	return slices.ContainsFunc(list, func(s besideStore) bool {
+		more := len(union(s.note.IDs, ids)) > len(s.note.IDs)
+		return slices.ContainsFunc(s.homes, func(h account.Home) bool { return more || h.Git != s.note.name() })
+	}), err
 }
 
 // othersHolding are the accounts that may hold objects of git for a store, but for this one.

@@ -58,18 +58,26 @@ func (f *forgetter) lookInCommits(ctx context.Context, log *LogState) (err error
 	return nil
 }
 
-// mayBeElsewhere reports whether another account may hold commits that have a path, and has not looked for it yet.
+// mayBeElsewhere reports whether another account may hold commits that have a path, and has not looked for it yet, or has not let go of
+// it in the store of another work tree.
 func (f *forgetter) mayBeElsewhere(pattern string) (bool, error) {
 	at, plain := pathspec.PlainPath(path.Clean(pattern))
+	if !plain {
+		return false, nil
+	}
 	hold, err := f.p.HoldElsewhere()
-	if err != nil || !hold || !plain {
+	if err != nil {
 		return false, err
 	}
 	if !gitstate.IsSought(f.p, rules.ForgottenKey(f.p, at)) {
-		return true, nil
+		return hold, nil
 	}
-	behind, _, err := f.p.HomesBehind(gitstate.Note(f.p))
-	return len(behind) > 0, err
+	if hold {
+		if behind, _, err := f.p.HomesBehind(gitstate.Note(f.p)); err != nil || len(behind) > 0 {
+			return true, err
+		}
+	}
+	return gitstate.IsBehindBeside(f.p, commonsOf(f.repos))
 }
 
 // lookIn looks in one repository.
