@@ -9,7 +9,7 @@ import (
 
 // ownValues are the flags of rewind's commands that take the next word as their value,
 // whatever it looks like.
-var ownValues = []string{"--root", "--session", "--mode", "--text", "--keep", "--max-age", "--max-size", "--adopt", "--tier", "--agent", "--plugin", "--to", "--limit", "--run", "--good", "--bad", "--git"}
+var ownValues = []string{"--root", "--session", "--mode", "--text", "--keep", "--max-age", "--max-size", "--adopt", "--tier", "--agent", "--plugin", "--to", "--limit", "--run", "--good", "--bad"}
 
 // isShortDryRun reports -n, alone or among other short flags without values, as in -yn.
 func isShortDryRun(a string) bool {
@@ -34,7 +34,7 @@ func ownCommand(inv *shell.Invocation) string {
 			break // what follows are paths
 		}
 		switch {
-		case slices.Contains(ownValues, a):
+		case slices.Contains(ownValues, a), a == "--git" && (len(words) == 0 || words[0] == "import"): // for others, its value is joined to it
 			i++
 		case a == "--help" || a == "-h":
 			return ""
