@@ -31,11 +31,21 @@ var progressFiles = []string{
 // inProgress names what is in progress in a git directory.
 func inProgress(gitDir string) (list []string) {
 	for _, w := range atWork {
-		if _, err := os.Lstat(filepath.Join(gitDir, w.file)); err == nil && !slices.Contains(list, w.name) {
-			list = append(list, w.name)
+		name := w.name
+		if w.file == "sequencer" && revertsNext(gitDir) {
+			name = "revert"
+		}
+		if _, err := os.Lstat(filepath.Join(gitDir, w.file)); err == nil && !slices.Contains(list, name) {
+			list = append(list, name)
 		}
 	}
 	return list
+}
+
+// revertsNext reports whether the sequencer, which picks or reverts several commits, reverts them.
+func revertsNext(gitDir string) bool {
+	todo, err := vfs.ReadRegular(filepath.Join(gitDir, "sequencer", "todo"), 0)
+	return err == nil && bytes.HasPrefix(todo, []byte("revert "))
 }
 
 // planProgress plans to bring back what was in progress. What is in progress now and was not then is a reason to wait.
