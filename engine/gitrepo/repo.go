@@ -74,9 +74,6 @@ func newRepo(top, gitDir, dir string) (Repo, bool) {
 	c := readConfig(filepath.Join(r.CommonDir, "config"))
 	r.local = c
 	if r.GitDir == r.CommonDir { // a linked worktree has neither
-		if isTrue(c.last("core.bare")) {
-			return Repo{}, false
-		}
 		if w, ok := c.last("core.worktree"); ok && w.text != "" {
 			if !filepath.IsAbs(w.text) {
 				w.text = filepath.Join(gitDir, w.text)
