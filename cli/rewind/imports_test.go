@@ -93,7 +93,7 @@ var inEngine = map[string][]string{
 	"engine/session":      {"cas", "engine/account", "engine/project", "engine/transcript", "manifest"},
 	"engine/conversation": {"cas", "engine/account", "engine/commit", "engine/problem", "engine/project", "engine/session", "engine/transcript", "manifest"},
 	"engine/rescue":       {"cas", "engine/account", "engine/conversation", "engine/gitprogram", "engine/gitstate", "engine/oplog", "engine/project", "engine/restore", "engine/stores", "manifest"},
-	"engine/gitstate":     {"cas", "engine/account", "engine/commit", "engine/gitrepo", "engine/ignore", "engine/problem", "engine/project", "engine/scan", "manifest"},
+	"engine/gitstate":     {"cas", "engine/account", "engine/commit", "engine/gitrepo", "engine/ignore", "engine/problem", "engine/project", "engine/rootfs", "engine/scan", "manifest"},
 	"engine/checkpoint": {"cas", "engine/account", "engine/commit", "engine/conversation", "engine/gitrepo", "engine/gitstate", "engine/ignore", "engine/problem", "engine/project", "engine/session", "engine/treeio", "engine/rootfs",
 		"engine/rules", "engine/scan", "engine/watch", "engine/window", "manifest"},
 	"engine/search": {"cas", "engine/checkpoint", "engine/pathspec", "engine/project", "manifest"},

@@ -93,6 +93,21 @@ func (r Repo) Refs() (map[string]Ref, error) {
 	return refs, nil
 }
 
+// LinkedRefs are the directories and the file with references of a git directory that are symbolic links, as git-new-workdir makes
+// them: the references are in another git directory.
+func LinkedRefs(commonDir string) (names []string) {
+	for _, name := range []string{"refs", "refs/heads", "refs/tags", "refs/remotes", "packed-refs"} {
+		info, err := os.Lstat(filepath.Join(commonDir, filepath.FromSlash(name)))
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			names = append(names, name)
+			if name == "refs" {
+				break
+			}
+		}
+	}
+	return names
+}
+
 // ParsePacked adds what a file packed-refs has.
 func ParsePacked(text []byte, refs map[string]Ref) {
 	for line := range bytes.Lines(text) {

@@ -264,15 +264,29 @@ func (p *Plan) buildIn(ctx context.Context, temp string, r *Result) error {
 	return syncAll(temp, all)
 }
 
+// keptMode is what of the mode of a directory comes back.
+const keptMode = fs.ModePerm | fs.ModeSetgid | fs.ModeSticky
+
 // setMode gives a git directory the permissions that it had, or those of a new directory.
 func (p *Plan) setMode(dir string) error {
-	mode := p.source.Mode | 0o700
+	mode := p.source.Mode&keptMode | 0o700
 	if p.source.Mode == 0 {
 		info, err := os.Stat(filepath.Join(dir, "objects", "info"))
 		if err != nil {
 			return err
 		}
 		mode = info.Mode().Perm()
+	}
+	if mode&fs.ModeSetgid != 0 { // as git does in a repository that a group shares
+		err := filepath.WalkDir(filepath.Join(dir, "objects"), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() {
+				err = os.Chmod(path, mode)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return os.Chmod(dir, mode)
 }
@@ -328,7 +342,12 @@ func copyTree(ctx context.Context, from, to string) error {
 		case rel == "gc.pid", strings.HasSuffix(rel, ".lock") && top != "hooks":
 			return skip(d)
 		case d.IsDir():
-			return os.Mkdir(place, info.Mode().Perm()|0o700)
+			mode := info.Mode()&keptMode | 0o700
+			err := os.Mkdir(place, mode.Perm())
+			if err == nil && mode != mode.Perm() {
+				err = os.Chmod(place, mode)
+			}
+			return err
 		case d.Type() == fs.ModeSymlink:
 			target, err := os.Readlink(path)
 			if err != nil {

@@ -174,6 +174,14 @@ func MakePlan(ctx context.Context, s Source, t Target, mode Mode, label string) 
 		p.refuse("The saved state has no HEAD: it is not that of a git repository.")
 		return p, nil
 	}
+	if names := gitrepo.LinkedRefs(s.Dir); len(names) > 0 {
+		p.refuse("The checkpoint does not have its references: %s was a symbolic link.", filepath.Join(t.CommonDir, names[0]))
+		return p, nil
+	}
+	if names := gitrepo.LinkedRefs(t.CommonDir); len(names) > 0 && !t.Anew {
+		p.refuse("%s is a symbolic link, through which no references are restored.", filepath.Join(t.CommonDir, names[0]))
+		return p, nil
+	}
 	info, err := os.Lstat(t.CommonDir)
 	switch {
 	case t.Anew:

@@ -136,6 +136,10 @@ func Capture(ctx context.Context, p *project.Project, o Options) (*Captured, err
 		if state.left > 0 {
 			c.problem(repo.CommonDir, fmt.Sprintf("git objects or packs that are not held: %d. Their file system allows no hard links to them, and they are too large to copy", state.left))
 		}
+		for _, name := range state.linked {
+			c.problem(filepath.Join(repo.CommonDir, name), "git's references are not in this checkpoint, so --git cannot bring them back: it is a symbolic link")
+			c.Problems[len(c.Problems)-1].Failed = true
+		}
 		c.states = append(c.states, state)
 	}
 	return c, c.together()

@@ -18,6 +18,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/gitrepo"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/engine/scan"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -48,7 +49,7 @@ type Place struct {
 	Common   string `json:"common"`           // the common git directory
 	GitDir   string `json:"gitdir,omitempty"` // of a linked worktree: its own, below Common
 
-	Mode   fs.FileMode `json:"mode,omitempty"`     // permissions of Common
+	Mode   fs.FileMode `json:"mode,omitempty"`     // permissions of Common, the bits 07777
 	Beside []string    `json:"not_held,omitempty"` // names in Common of what has objects that are not held: "lfs", "annex"
 }
 
@@ -57,9 +58,10 @@ var notHeld = []string{"lfs", "annex"}
 
 // captured is a repository's state in a transaction that is not committed yet.
 type captured struct {
-	id   oid.ID // the state's tree
-	new  bool   // it had to be looked at: the signature was not that of the last capture
-	left int    // objects and packs that the state may need and that are not held
+	id     oid.ID   // the state's tree
+	new    bool     // it had to be looked at: the signature was not that of the last capture
+	left   int      // objects and packs that the state may need and that are not held
+	linked []string // see gitrepo.LinkedRefs: these references are not in the state
 
 	p     *project.Project
 	o     Options
@@ -78,7 +80,7 @@ func capture(ctx context.Context, p *project.Project, repo gitrepo.Repo, o Optio
 	var changed []string
 	if o.fits(p, last.Generation, last.Start) && len(last.paths) > 0 {
 		if changed = last.changed(repo.CommonDir); len(changed) == 0 {
-			c.id, c.left = last.State, last.Left
+			c.id, c.left, c.linked = last.State, last.Left, last.Linked
 			return c, nil
 		}
 	} else {
@@ -149,7 +151,8 @@ func (c *captured) look(ctx context.Context, last signature, changed []string) e
 	if c.id, err = state.put(); err != nil {
 		return err
 	}
-	c.next.State, c.last = c.id, last
+	c.linked = gitrepo.LinkedRefs(common)
+	c.next.State, c.next.Linked, c.last = c.id, c.linked, last
 	return c.o.Tx.Flush()
 }
 
@@ -158,7 +161,7 @@ func (c *captured) place() Place {
 	r := c.repo
 	place := Place{WorkTree: c.relative(r.WorkTree), Common: c.relative(r.CommonDir)}
 	if info, err := os.Stat(r.CommonDir); err == nil {
-		place.Mode = info.Mode().Perm()
+		place.Mode = fs.FileMode(rootfs.Bits(info.Mode()))
 	}
 	for _, name := range notHeld {
 		if account.IsDir(filepath.Join(r.CommonDir, name, "objects")) {

@@ -16,6 +16,7 @@ import (
 	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/gitrepo"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -188,7 +189,7 @@ func (s *State) readPlace(e manifest.Entry, root string) error {
 		return filepath.Clean(path)
 	}
 	s.WorkTree, s.Common = absolute(place.WorkTree), absolute(place.Common)
-	s.GitDir, s.Mode = s.Common, place.Mode.Perm()
+	s.GitDir, s.Mode = s.Common, rootfs.GoMode(uint32(place.Mode))
 	for _, name := range notHeld {
 		if slices.Contains(place.Beside, name) {
 			s.Beside = append(s.Beside, name)
@@ -294,12 +295,21 @@ func (s *State) write(dir string, wanted func(path string) bool) error {
 		case err != nil:
 			return err
 		case e.Kind == manifest.Subdir:
-			return root.Mkdir(name, fs.FileMode(e.Mode)|0o700)
+			return makeDir(root, name, rootfs.GoMode(e.Mode)|0o700)
 		case e.Kind == manifest.Symlink:
 			return root.Symlink(e.Target, name)
 		}
 		return s.writeFile(root, name, e)
 	})
+}
+
+// makeDir makes a directory, also one that is setgid or sticky.
+func makeDir(root *os.Root, name string, mode fs.FileMode) error {
+	err := root.Mkdir(name, mode.Perm())
+	if err == nil && mode != mode.Perm() {
+		err = root.Chmod(name, mode)
+	}
+	return err
 }
 
 // writer keeps the directory open that was written to last: there can be thousands of files in one.

@@ -35,6 +35,7 @@ type signature struct {
 	Generation uint64             `json:"generation"` // of the store
 	Start      time.Time          `json:"start"`
 	Left       int                `json:"left,omitempty"` // see captured
+	Linked     []string           `json:"linked,omitempty"`
 	Indexes    map[string]indexed `json:"indexes"`
 	Parts      map[string]part    `json:"parts"`
 	Symbolic   []string           `json:"symbolic,omitempty"` // see noted

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
 	"github.com/rewind-cli/rewind/engine/gitstate"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/problem"
@@ -85,7 +86,7 @@ func (b *box) save() manifest.Checkpoint {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if len(saved.Partial) > 0 {
+	if len(saved.Partial) > 0 && len(gitrepo.LinkedRefs(filepath.Join(b.p.Root(), ".git"))) == 0 {
 		b.Fatalf("partial: %v", saved.Partial)
 	}
 	return saved.Checkpoint

@@ -5,7 +5,7 @@ import "io/fs"
 // InfoOf translates what package os says; systemInfo adds what only the
 // system's own structure has.
 func InfoOf(fi fs.FileInfo) Info {
-	i := Info{Mode: bits(fi.Mode()), Size: fi.Size(), Mtime: fi.ModTime().UnixNano(), Nlink: 1}
+	i := Info{Mode: Bits(fi.Mode()), Size: fi.Size(), Mtime: fi.ModTime().UnixNano(), Nlink: 1}
 	switch m := fi.Mode(); {
 	case m.IsRegular():
 		i.Kind = Regular
@@ -24,7 +24,8 @@ func InfoOf(fi fs.FileInfo) Info {
 	return i
 }
 
-func bits(m fs.FileMode) uint32 {
+// Bits are the bits 07777 of a mode.
+func Bits(m fs.FileMode) uint32 {
 	b := uint32(m.Perm())
 	if m&fs.ModeSetuid != 0 {
 		b |= 0o4000
@@ -38,7 +39,8 @@ func bits(m fs.FileMode) uint32 {
 	return b
 }
 
-func goMode(b uint32) fs.FileMode {
+// GoMode is the mode that has the bits 07777.
+func GoMode(b uint32) fs.FileMode {
 	m := fs.FileMode(b & 0o777)
 	if b&0o4000 != 0 {
 		m |= fs.ModeSetuid

@@ -277,7 +277,7 @@ func (d *portableDir) Chmod(name string, mode uint32) error {
 		err = ErrLink
 	}
 	if err == nil {
-		err = f.Chmod(goMode(mode))
+		err = f.Chmod(GoMode(mode))
 	}
 	return d.fail("chmod", name, err)
 }
@@ -353,7 +353,7 @@ type portableFile struct {
 }
 
 func (f *portableFile) Write(p []byte) (int, error) { return f.f.Write(p) }
-func (f *portableFile) Chmod(mode uint32) error     { return f.f.Chmod(goMode(mode)) }
+func (f *portableFile) Chmod(mode uint32) error     { return f.f.Chmod(GoMode(mode)) }
 func (f *portableFile) SetAttrs(a Attrs) error      { return setAttrs(int(f.f.Fd()), a) }
 func (f *portableFile) Chown(uid, gid uint32) error {
 	if runtime.GOOS == "windows" {

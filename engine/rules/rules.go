@@ -244,8 +244,13 @@ func index(p *project.Project, repo gitrepo.Repo, tracked *gitrepo.LazyTracked) 
 	return now, nil
 }
 
-// CheckRules names what of the rules and of git's index cannot be taken into account.
+// CheckRules names what of the rules and of git's index cannot be taken into account, and which of git's references are not captured.
 func CheckRules(p *project.Project) ([]problem.Problem, error) {
 	rs, err := Gather(p, nil, false)
+	for _, name := range gitrepo.LinkedRefs(rs.Repo.CommonDir) {
+		if rs.HasRepo {
+			rs.Problems = append(rs.Problems, problem.Problem{Path: ".git/" + name, Reason: "git's references are in no checkpoint: it is a symbolic link"})
+		}
+	}
 	return rs.Problems, err
 }

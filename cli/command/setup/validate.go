@@ -165,6 +165,8 @@ func rulesCure(path string) string {
 	switch {
 	case path == ".git/index":
 		return "git update-index --no-split-index --force-write-index, or git reset, rewrites it"
+	case strings.HasPrefix(path, ".git/refs"), path == ".git/packed-refs":
+		return "put in its place what it leads to: until then, --git brings back nothing"
 	case strings.HasPrefix(path, ".git"):
 		return "git check-ignore -v . shows how git itself reads it"
 	}
