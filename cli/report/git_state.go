@@ -201,7 +201,7 @@ func gitLeft(l gitrestore.Line) bool {
 	switch l.Change {
 	case gitrestore.Unable:
 		return l.What != gitrestore.Worktree // which was mostly removed on purpose
-	case gitrestore.ReturnsAs:
+	case gitrestore.ReturnsAs, gitrestore.Moves:
 		return l.Blocked
 	}
 	return l.Change == gitrestore.Stays && l.What != gitrestore.Reflog // which keeps what it has

@@ -55,6 +55,9 @@ func (r Repo) ObjectFormat() string { return r.extension("objectformat", "sha1")
 // Partial reports whether objects may be missing, which git would fetch when it needs them.
 func (r Repo) Partial() bool { return r.extension("partialclone", "") != "" }
 
+// Bare reports whether the common git directory has no work tree of its own.
+func (r Repo) Bare() bool { return isTrue(r.local.last("core.bare")) }
+
 func (r Repo) extension(name, otherwise string) string {
 	v, ok := r.local.last("extensions." + name)
 	if !ok {

@@ -1,10 +1,12 @@
 package gitrestore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,6 +30,11 @@ func (p *Plan) lsFiles(ctx context.Context, file string) (list []staged, err err
 	if file == "" {
 		file = filepath.Join(p.target.GitDir, "index")
 	}
+	return listIndex(ctx, r, file)
+}
+
+// listIndex lists the index that a repository has in a file.
+func listIndex(ctx context.Context, r gitprogram.Repository, file string) (list []staged, err error) {
 	if _, err := os.Lstat(file); err != nil {
 		return nil, nil
 	}
@@ -141,10 +148,10 @@ type keptIndex struct {
 	as      string
 }
 
-// keptSuffix ends the name of the branch that keeps the index of a worktree that is no more.
+// keptSuffix ends the name of the branch that keeps the index of another worktree.
 const keptSuffix = "-index"
 
-// keepIndexes plans to keep what was staged and is nowhere now: of the worktree itself, and of those that are no more.
+// keepIndexes plans to keep what was staged and is nowhere now: of the other worktrees, and of the target where its index does not return.
 func (p *planner) keepIndexes() error {
 	for _, name := range sorted(p.source.Indexes) {
 		saved, what := p.source.Dir, "index"
@@ -152,10 +159,7 @@ func (p *planner) keepIndexes() error {
 			saved = filepath.Join(p.source.Dir, "worktrees", name)
 		}
 		if name != p.target.worktree() {
-			if _, err := os.Lstat(filepath.Join(p.target.CommonDir, "worktrees", name)); err == nil || name == "" {
-				continue
-			}
-			what = refComponent(name) + keptSuffix
+			what = refComponent(cmp.Or(name, "main-worktree")) + keptSuffix
 		} else if p.worktree || p.Mode != Missing {
 			continue // it returns as it was
 		}
@@ -183,17 +187,37 @@ func (p *planner) keepIndexes() error {
 	return nil
 }
 
-// lostOf gives the entries of an index whose content neither the present index nor a commit has, as far as that is known without
+// stagedNow are the ids that the indexes of all worktrees name now.
+func (p *planner) stagedNow() (map[string]bool, error) {
+	if p.inIndexes != nil {
+		return p.inIndexes, nil
+	}
+	all, err := p.lsFiles(p.ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range p.others() {
+		list, err := p.lsFilesOf(w)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	p.inIndexes = map[string]bool{}
+	for _, e := range all {
+		p.inIndexes[e.id] = true
+	}
+	return p.inIndexes, nil
+}
+
+// lostOf gives the entries of an index whose content neither a present index nor a commit has, as far as that is known without
 // a walk through all history. The repository is the saved one; as is the name under which an earlier restore has kept the index.
 func (p *planner) lostOf(then []staged, saved gitrepo.Repo, as string) (lost []staged, parent string, err error) {
-	now, err := p.lsFiles(p.ctx, "")
+	now, err := p.stagedNow()
 	if err != nil {
 		return nil, "", err
 	}
-	known := map[string]bool{}
-	for _, e := range now {
-		known[e.id] = true
-	}
+	known := maps.Clone(now)
 	choose := func() {
 		lost = nil
 		for _, e := range then {
@@ -214,8 +238,7 @@ func (p *planner) lostOf(then []staged, saved gitrepo.Repo, as string) (lost []s
 		shared := p.saved.refs[head.Target]
 		parent = shared.ID
 	}
-	elsewhere, _ := p.heads()
-	tips := append(append(p.have(elsewhere), p.wanted...), p.stashIDs()...)
+	tips := slices.Concat(p.reachable, p.wanted, p.stashIDs())
 	var not []string
 	if parent != "" {
 		kinds, err := p.kinds(p.ctx, true, []string{parent})

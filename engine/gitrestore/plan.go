@@ -96,7 +96,7 @@ type Line struct {
 	From, To string // now and then
 	Count    int    // reflog lines; of GitDir: references
 	Note     string // a sentence, "" for none
-	Blocked  bool   // of ReturnsAs: not what has its name now is in the way, but a file that is no reference
+	Blocked  bool   // of ReturnsAs: not what has its name now is in the way, but a file that is no reference; of HEAD: another worktree has the branch
 	Repo     string // which of several repositories, "" for the one around the project; it is not set here
 }
 
@@ -242,6 +242,9 @@ type planner struct {
 	inLogs     []string          // and of what lines of reflogs name
 	staged     map[string]string // ids of what a saved index names, with git's name there, as ":a.txt"
 	left       map[string]bool   // locks of processes that have ended, which Apply removes
+	checkedOut map[string]string // by the branch that another worktree is on, its directory
+	inIndexes  map[string]bool   // see stagedNow
+	reachable  []string          // ids that references and HEADs name afterwards
 }
 
 // side is what one of them has.
@@ -382,19 +385,39 @@ func (p *planner) planOwn(kinds map[string]string) error {
 	if err := p.planProgress(); err != nil {
 		return err
 	}
-	was, is := p.saved.head, p.now.head
+	is := p.now.head
+	was, note := p.headThen()
 	switch {
+	case note != "" && (was == is || was == gitrepo.Ref{}):
+		p.line(Line{What: Head, Change: Stays, Name: "HEAD", From: text(is), Note: note})
 	case was == is, was == gitrepo.Ref{}:
 	case was.ID != "" && kinds[was.ID] != "commit":
 		p.line(Line{What: Head, Change: Unable, Name: "HEAD", From: text(is), To: was.ID, Note: heldNowhere})
 	default:
-		p.line(Line{What: Head, Change: Moves, Name: "HEAD", From: text(is), To: text(was)})
+		p.line(Line{What: Head, Change: Moves, Name: "HEAD", From: text(is), To: text(was), Note: note, Blocked: note != ""})
 		p.head = &was
 		if was.ID != "" {
 			p.wanted = append(p.wanted, was.ID)
 		}
 	}
-	return p.planIndex()
+	if err := p.planIndex(); err != nil || p.Mode != Exact || p.source.Unchecked {
+		return err
+	}
+	if err := p.keepIndexes(); err != nil {
+		return err
+	}
+	return p.planOthers()
+}
+
+// headThen is what HEAD becomes in the mode Exact: detached, with a sentence that says why, where another worktree has its branch now.
+func (p *planner) headThen() (head gitrepo.Ref, note string) {
+	head = p.saved.head
+	place := p.checkedOut[head.Target]
+	if place == "" || head == p.now.head {
+		return head, ""
+	}
+	note = fmt.Sprintf("Branch %s is checked out in %s: HEAD is detached, on the commit that it was on.", strings.TrimPrefix(head.Target, "refs/heads/"), place)
+	return gitrepo.Ref{ID: p.saved.refs[head.Target].ID}, note
 }
 
 // stashIDs are the entries of the stash afterwards.
@@ -433,7 +456,7 @@ func (p *planner) refuseDamaged() error {
 
 // kindsOf asks for the kinds of all objects in question.
 func (p *planner) kindsOf(d differing, stash []logEntry, logs []savedLog, own []string) (map[string]string, error) {
-	ask := map[string]bool{p.saved.head.ID: true}
+	ask := map[string]bool{p.saved.head.ID: true, p.saved.refs[p.saved.head.Target].ID: true}
 	for _, id := range own {
 		ask[id] = true
 	}

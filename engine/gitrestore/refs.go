@@ -92,34 +92,24 @@ func (p *planner) tips() (list []tip) {
 	return list
 }
 
-// heads are the HEADs of all worktrees but the target's that are there now: their ids, and by the branch that one is on, its directory.
+// heads are what the other worktrees that are there now are on: the ids of detached HEADs, and by each branch that git does not check out
+// a second time the directory.
 func (p *planner) heads() (ids []string, branches map[string]string) {
 	branches = map[string]string{}
-	look := func(gitDir, place string) {
-		if gitDir == p.target.GitDir {
-			return
-		}
-		head, err := gitrepo.Open(gitDir, p.target.CommonDir).HeadRef()
-		switch {
-		case err != nil:
-		case head.ID != "":
+	for _, w := range p.others() {
+		if head, err := gitrepo.Open(w.gitDir, p.target.CommonDir).HeadRef(); err == nil && head.ID != "" {
 			ids = append(ids, head.ID)
-		case head.Target != "":
-			branches[head.Target] = place
+		} else if head.Target != "" {
+			branches[head.Target] = w.place
 		}
-	}
-	look(p.target.CommonDir, filepath.Dir(p.target.CommonDir))
-	dir := filepath.Join(p.target.CommonDir, "worktrees")
-	worktrees, _ := os.ReadDir(dir) // most have none
-	for _, w := range worktrees {
-		gitDir := filepath.Join(dir, w.Name())
-		link, err := vfs.ReadRegular(filepath.Join(gitDir, "gitdir"), 0)
-		place := strings.TrimSpace(string(link))
-		if !filepath.IsAbs(place) {
-			place = filepath.Join(gitDir, place)
-		}
-		if _, serr := os.Lstat(place); err == nil && serr == nil {
-			look(gitDir, filepath.Dir(place))
+		for _, file := range []string{"rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"} { // where HEAD goes back to
+			if text, err := vfs.ReadRegular(filepath.Join(w.gitDir, filepath.FromSlash(file)), 0); err == nil {
+				name := strings.TrimSpace(string(text))
+				if !strings.HasPrefix(name, "refs/") {
+					name = "refs/heads/" + name
+				}
+				branches[name] = w.place
+			}
 		}
 	}
 	return ids, branches
@@ -130,12 +120,15 @@ func (p *planner) haveThen(more []string, kinds map[string]string) (ids []string
 	for _, name := range sorted(p.saved.refs) {
 		was := p.saved.refs[name]
 		is, there := p.now.refs[name]
+		if p.checkedOut[name] != "" && is.ID != "" { // it stays
+			was = is
+		}
 		if was.ID != "" && (is == was || kinds[was.ID] != "" && (!there || is != gitrepo.Ref{})) {
 			ids = append(ids, was.ID)
 		}
 	}
-	if id := p.saved.head.ID; kinds[id] != "" {
-		ids = append(ids, id)
+	if head, _ := p.headThen(); kinds[head.ID] != "" {
+		ids = append(ids, head.ID)
 	}
 	return append(ids, more...)
 }

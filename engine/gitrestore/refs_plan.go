@@ -11,13 +11,12 @@ import (
 // leaves is what the next ones find.
 type refPlan struct {
 	*planner
-	names      *names            // those after the plan
-	before     *names            // those of today
-	kinds      map[string]string // the kinds of the objects in question; one that is held nowhere has none
-	tips       []tip
-	checkedOut map[string]string // by the branch that another worktree is on, its directory
-	have       []string          // ids that stay reachable
-	returning  []string          // ids that are reachable again afterwards
+	names     *names            // those after the plan
+	before    *names            // those of today
+	kinds     map[string]string // the kinds of the objects in question; one that is held nowhere has none
+	tips      []tip
+	have      []string // ids that stay reachable
+	returning []string // ids that are reachable again afterwards
 }
 
 // planRefs decides what happens to each reference; kinds are those of the objects in question.
@@ -25,7 +24,7 @@ func (p *planner) planRefs(d differing, kinds map[string]string) error {
 	r := &refPlan{planner: p, names: newNames(p.now.refs), before: newNames(p.now.refs), kinds: kinds, tips: d.tips}
 	r.names.file = p.inTheWay
 	var elsewhere []string
-	elsewhere, r.checkedOut = p.heads()
+	elsewhere, p.checkedOut = p.heads()
 	if p.Mode == Missing {
 		r.have = p.have(elsewhere)
 	} else {
@@ -37,11 +36,10 @@ func (p *planner) planRefs(d differing, kinds map[string]string) error {
 	r.bringBack(d.back)
 	differ := r.mend(d.differ)
 	if p.Mode != Missing {
-		r.move(differ)
-		differ = nil
+		differ = r.move(differ)
 	}
 	err := r.keepBeside(differ)
-	p.names = r.names
+	p.names, p.reachable = r.names, r.have
 	return err
 }
 
@@ -56,6 +54,11 @@ func (r *refPlan) tipIDs() (ids []string) {
 // remove plans the removal of the references that the saved state does not have.
 func (r *refPlan) remove(d differing) error {
 	lost, tips := map[string]bool{}, r.tipIDs()
+	for _, name := range d.differ {
+		if id := r.saved.refs[name].ID; id != "" && r.checkedOut[name] != "" {
+			tips = append(tips, id)
+		}
+	}
 	if len(d.gone) > 0 {
 		var err error
 		if lost, err = r.reached(r.ctx, tips, r.have, false); err != nil {
@@ -79,7 +82,7 @@ func (r *refPlan) remove(d differing) error {
 		case lost[is.ID] && slices.Contains(tips, is.ID) && strings.Contains(name, "/rewind/"+r.label+"/"):
 			r.have = append(r.have, is.ID) // an earlier restore brought it back
 		case r.checkedOut[name] != "":
-			r.line(Line{What: Ref, Change: Stays, Name: name, From: text(is), Note: "It is checked out in " + r.checkedOut[name] + "."})
+			r.line(Line{What: Ref, Change: Stays, Name: name, From: text(is), Note: checkedOutIn(r.checkedOut[name])})
 		case is == gitrepo.Ref{}:
 			r.line(Line{What: Ref, Change: Stays, Name: name, Note: "Its file is damaged, and git does not remove it."})
 		default:
@@ -126,16 +129,18 @@ func (r *refPlan) mend(list []string) []string {
 	})
 }
 
-// move plans that references are set to what they were.
-func (r *refPlan) move(list []string) {
+// move plans that references are set to what they were, and returns those that stay: git's own commands move no branch under the files,
+// the index and the merge in progress of another worktree, either.
+func (r *refPlan) move(list []string) (stay []string) {
 	for _, name := range list {
 		was, is := r.saved.refs[name], r.now.refs[name]
 		l := Line{What: Ref, Change: Moves, Name: name, From: text(is), To: text(was)}
-		if place := r.checkedOut[name]; place != "" {
-			l.Note = "It is checked out in " + place + ", whose files stay as they are."
-		}
 		file := r.inTheWay(name)
 		switch {
+		case r.checkedOut[name] != "":
+			l.Change, l.Note = Stays, checkedOutIn(r.checkedOut[name])
+			r.line(l)
+			stay = append(stay, name)
 		case was.Target != "" && file != "":
 			r.line(Line{What: Ref, Change: Unable, Name: name, To: was.Target, Note: r.beside(name, name)})
 		case was.Target != "":
@@ -150,7 +155,10 @@ func (r *refPlan) move(list []string) {
 			r.put(l, refChange{name, was.ID, is.ID, is.Target != ""})
 		}
 	}
+	return stay
 }
+
+func checkedOutIn(place string) string { return "It is checked out in " + place + "." }
 
 // keepBeside plans further names for what would be reachable by nothing: what references of the list were, and the tips.
 func (r *refPlan) keepBeside(list []string) error {
